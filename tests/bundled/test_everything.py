@@ -537,7 +537,7 @@ async def test_prompts_are_listed_with_their_arguments(connect: Connect, date: s
         "prompts": [
             {
                 "name": "test_input_required_result_prompt",
-                "description": "A prompt that asks before it can be filled in",
+                "description": "A prompt that asks for its context first",
             },
             {"name": "test_simple_prompt", "description": "A simple prompt without arguments"},
             {

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.model.effect import LONGEST, Effect, Target, digest
+from assay.model.effect import MOST_CHARACTERS, Effect, Target, digest
 
 
 def effect(**fields: Any) -> Effect:
@@ -25,7 +25,7 @@ def test_effect_is_written_without_what_is_not_known() -> None:
     [
         {"op": "destroy"},
         {"target": Target("file", "")},
-        {"target": Target("file", "a" * (LONGEST + 1))},
+        {"target": Target("file", "a" * (MOST_CHARACTERS + 1))},
         {"count": 0},
     ],
 )

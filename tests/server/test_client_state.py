@@ -75,7 +75,7 @@ async def test_it_goes_on_in_a_session_that_is_restored() -> None:
         restored = server.restore_session(record, lambda data: None)
         await client.call("keep", value="another")
     assert restored.client_state == {"x": b'"model"'}
-    assert record.kept == {"x": b'"model"'}
+    assert record.client_state == {"x": b'"model"'}
     server.close_session(restored)
 
 

@@ -1,1 +1,1 @@
-"""Servers that come with Assay: `assay serve <module>` serves the `server` of a module in here."""
+"""Servers that come with Assay. `assay serve <module>` runs the `server` of a module in this package."""

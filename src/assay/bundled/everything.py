@@ -1,7 +1,7 @@
 """The everything server: every feature of MCP once, with the names and texts that conformance suites expect.
 
-It is also an example of all that a server can do, in public names only. The first line of a docstring is what
-clients see. Handlers are `async def` because none of them blocks; a `def` handler would run in a thread.
+It also shows everything that a server can do, with public names only. Clients see the first line of each
+docstring. Handlers are `async def` because none of them blocks; `def` handlers would run in threads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RED_PIXEL = b64decode(
 )
 SILENCE = b64decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==")
 PAUSE = 0.05
-"""Seconds between two messages of one tool, so that a client sees them arrive one by one."""
+"""Seconds between two messages of a tool, so that clients receive them one by one."""
 LOGGER = "conformance-test-server"
 WATCHED = "test://watched-resource"
 SUGGESTIONS = ["london", "paris", "park", "party", "rome", "test", "testing", "tokyo"]
@@ -32,7 +32,7 @@ def compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-# Tools that answer with each kind of content.
+# Tools that return each type of content.
 
 
 @server.tool
@@ -74,7 +74,7 @@ async def test_error_handling() -> str:
     raise ToolError("This tool intentionally returns an error for testing")
 
 
-# Tools that talk to the client while they work.
+# Tools that send messages to the client while they run.
 
 
 @server.tool
@@ -101,7 +101,7 @@ async def test_tool_with_progress(ctx: Context) -> str:
 
 @server.tool
 async def test_reconnection(ctx: Context) -> str:
-    """Tests a stream that closes during the call: the client reconnects for the answer"""
+    """Tests a stream that closes during the call: the client reconnects for the result"""
     await ctx.close_stream(retry=0.5)
     await asyncio.sleep(PAUSE)
     return "Reconnection test completed successfully. If you received this, the client reconnected properly."
@@ -109,13 +109,13 @@ async def test_reconnection(ctx: Context) -> str:
 
 @server.tool
 async def test_update_watched_resource(ctx: Context, text: str = "Watched resource content, changed") -> str:
-    """Changes the text of test://watched-resource and tells its subscribers"""
+    """Changes the text of test://watched-resource and notifies its subscribers"""
     texts[WATCHED] = text
     ctx.server.resource_updated(WATCHED)
     return f"Changed {WATCHED}"
 
 
-# Tools that ask the client. One that cannot be asked gets an error result that says so.
+# Tools that ask the client. A client that cannot be asked gets an error result.
 
 
 @server.tool
@@ -184,18 +184,18 @@ def outcome(elicited: Elicited) -> str:
     return f"action={elicited.action}, content={compact(elicited.content or {})}"
 
 
-# Tools whose questions have names. Where a revision asks by retry, the client answers by name.
+# Tools whose questions have keys. In revisions where the client answers by a retry, it answers by key.
 
 
-def one(name: str, kind: str = "string") -> dict[str, Any]:
+def form_with(name: str, kind: str = "string") -> dict[str, Any]:
     return form({name: {"type": kind}}, required=[name])
 
 
 @server.tool
 async def test_input_required_result_elicitation(ctx: Context) -> str:
     """Asks for a name"""
-    elicited = await ctx.elicit("What is your name?", one("name"), key="user_name")
-    return f"Hello, {elicited.content['name']}!" if elicited.accepted else "Hello, whoever you are!"
+    elicited = await ctx.elicit("What is your name?", form_with("name"), key="user_name")
+    return f"Hello, {elicited.content['name']}!" if elicited.accepted else "Hello, stranger!"
 
 
 @server.tool
@@ -214,7 +214,7 @@ async def test_input_required_result_list_roots(ctx: Context) -> str:
 async def test_input_required_result_multiple_inputs(ctx: Context) -> str:
     """Asks three questions at once"""
     elicited, sampled, roots = await asyncio.gather(
-        ctx.elicit("What is your name?", one("name"), key="user_name"),
+        ctx.elicit("What is your name?", form_with("name"), key="user_name"),
         ctx.sample("Say hello", max_tokens=100, key="greeting"),
         ctx.roots(key="client_roots"),
     )
@@ -224,8 +224,8 @@ async def test_input_required_result_multiple_inputs(ctx: Context) -> str:
 @server.tool
 async def test_input_required_result_multi_round(ctx: Context) -> str:
     """Asks a second question after the first is answered"""
-    first = await ctx.elicit("Step 1: What is your name?", one("name"), key="step1")
-    second = await ctx.elicit("Step 2: What is your favorite color?", one("color"), key="step2")
+    first = await ctx.elicit("Step 1: What is your name?", form_with("name"), key="step1")
+    second = await ctx.elicit("Step 2: What is your favorite color?", form_with("color"), key="step2")
     return f"{outcome(first)}; {outcome(second)}"
 
 
@@ -233,34 +233,35 @@ async def test_input_required_result_multi_round(ctx: Context) -> str:
 @server.tool(name="test_input_required_result_tampered_state")
 @server.tool(name="test_streaming_elicitation")
 async def confirm(ctx: Context) -> str:
-    """Asks for a confirmation, and needs to know on the way back what it had asked"""
-    return f"state-ok: {outcome(await ctx.elicit('Please confirm', one('ok', 'boolean'), key='confirm'))}"
+    """Asks for a confirmation, with state that the client returns"""
+    elicited = await ctx.elicit("Please confirm", form_with("ok", "boolean"), key="confirm")
+    return f"state-ok: {outcome(elicited)}"
 
 
 @server.tool
 async def test_input_required_result_capabilities(ctx: Context) -> str:
-    """Asks in a way that the client can answer"""
+    """Asks a question that the client supports"""
     if ctx.client_capabilities.elicitation is not None:
-        return outcome(await ctx.elicit("What is your name?", one("name"), key="user_name"))
+        return outcome(await ctx.elicit("What is your name?", form_with("name"), key="user_name"))
     return (await ctx.sample("Invent a name", max_tokens=100, key="invented_name")).text
 
 
 @server.prompt
 async def test_input_required_result_prompt(ctx: Context) -> str:
-    """A prompt that asks before it can be filled in"""
-    asked = await ctx.elicit("What context should the prompt use?", one("context"), key="user_context")
-    return f"Use this context: {compact(asked.content)}"
+    """A prompt that asks for its context first"""
+    reply = await ctx.elicit("What context should the prompt use?", form_with("context"), key="user_context")
+    return f"Use this context: {compact(reply.content)}"
 
 
 @server.tool
 async def test_missing_capability(ctx: Context) -> str:
-    """Needs a client whose model can be asked"""
+    """Requires a client that supports sampling"""
     return (await ctx.sample("Hello", max_tokens=10)).text
 
 
 @server.tool
 async def test_logging_tool(ctx: Context) -> str:
-    """Logs one message, for whoever asked to hear it"""
+    """Logs one message, if the client asked for log messages"""
     await ctx.log("info", "A message from the logging tool", logger=LOGGER)
     return "Logged"
 
@@ -273,18 +274,18 @@ async def test_header_parameter(
     return f"Looked in {region}"
 
 
-# Tools that change what the server offers, so that clients hear of it.
+# Tools that change the lists of the server, so that clients are notified.
 
 
 @server.tool
 async def test_trigger_tool_change(ctx: Context) -> str:
-    """Adds a tool, or removes it again"""
+    """Adds a tool, or removes it if it exists"""
     return toggle(ctx.server.tools, confirm, "passing_tool")
 
 
 @server.tool
 async def test_trigger_prompt_change(ctx: Context) -> str:
-    """Adds a prompt, or removes it again"""
+    """Adds a prompt, or removes it if it exists"""
     return toggle(ctx.server.prompts, test_simple_prompt, "passing_prompt")
 
 
@@ -296,7 +297,7 @@ def toggle(registry: Any, function: Any, name: str) -> str:
     return f"Added {name}"
 
 
-# A tool whose input schema is given ready-made: clients see it as it is, and arguments are held to it.
+# A tool with an explicit input schema: clients see it unchanged, and arguments are validated against it.
 
 
 @server.tool(
@@ -325,7 +326,7 @@ def toggle(registry: Any, function: Any, name: str) -> str:
     }
 )
 async def json_schema_2020_12_tool(**arguments: Any) -> str:
-    """Tests that the keywords of JSON Schema 2020-12 reach the client"""
+    """Tests that the keywords of JSON Schema 2020-12 are preserved"""
     return f"JSON Schema 2020-12 tool called with: {compact(arguments)}"
 
 
@@ -392,7 +393,6 @@ async def test_prompt_with_image() -> list[Image | Text]:
 @server.completion("test_prompt_with_arguments", "arg1")
 @server.completion("test_prompt_with_arguments", "arg2")
 async def suggestions() -> list[str]:
-    """All candidates: the server picks those that fit what was typed, best first."""
     return SUGGESTIONS
 
 

@@ -1,1 +1,1 @@
-"""Values that cross the wire or the layers: no behaviour beyond checking themselves."""
+"""Values that cross the wire or the layers, with no behaviour but validation."""

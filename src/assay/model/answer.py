@@ -1,4 +1,4 @@
-"""What a server asks of a client, and the client's answers."""
+"""Answers of clients to sampling, elicitation and roots requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .content import Audio, Block, Image, Role, Text
 
 
 class ToolUse(Struct, tag_field="type", tag="tool_use", omit_defaults=True):
-    """The model wants this tool called; only when the request offered tools."""
+    """A tool that the model wants to call, if the request offered tools."""
 
     id: str
     name: str
@@ -19,7 +19,7 @@ class ToolUse(Struct, tag_field="type", tag="tool_use", omit_defaults=True):
 
 
 class ToolUseResult(Struct, tag_field="type", tag="tool_result", omit_defaults=True, rename="camel"):
-    """What came of a `ToolUse`, sent back in the next user message."""
+    """The result of a `ToolUse`, for the next user message."""
 
     tool_use_id: str
     content: list[Block]
@@ -32,7 +32,7 @@ SampledBlock = Text | Image | Audio | ToolUse | ToolUseResult
 
 
 class Sampled(Struct, rename="camel"):
-    """The answer of the client's model."""
+    """The answer of the client's model, from `Context.sample`."""
 
     role: Role
     content: SampledBlock | list[SampledBlock]
@@ -41,7 +41,7 @@ class Sampled(Struct, rename="camel"):
 
     @property
     def text(self) -> str:
-        """All text of the answer; empty when it holds none."""
+        """All text of the answer; empty if it has none."""
         blocks = self.content if isinstance(self.content, list) else [self.content]
         return "".join(block.text for block in blocks if isinstance(block, Text))
 
@@ -54,23 +54,25 @@ class ElicitAnswer(Struct):
 
 
 class Elicited(Struct):
-    """What the user did: `content` is there only when they accepted a form.
+    """The user's reply, from `Context.elicit` and `Context.elicit_url`.
 
-    It is a plain dict, or an instance of the type that the question was asked with.
+    `content` is set if the user accepted a form: an instance of the class that was passed as its schema, or a
+    dict if that was a JSON Schema.
     """
 
     action: Literal["accept", "decline", "cancel"]
     content: Any = None
     id: str | None = None
-    """Names a url question, for `ctx.elicitation_complete`."""
+    """The id of an elicitation by URL, for `Context.elicitation_complete`."""
 
     @property
     def accepted(self) -> bool:
+        """Whether the user agreed, instead of declining or cancelling."""
         return self.action == "accept"
 
 
 class Root(Struct):
-    """A folder or file that the client lets the server work in."""
+    """A folder or file that the client allows the server to work in."""
 
     uri: str
     name: str | None = None

@@ -1,4 +1,4 @@
-"""Content blocks: what tools return, what prompts and sampling messages hold."""
+"""Content blocks of tool results, prompts and sampling messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Role = Literal["user", "assistant"]
 
 
 class Annotations(Struct, omit_defaults=True, rename="camel", kw_only=True):
-    """Hints for the client: for whom a thing is, how much it matters, when it last changed."""
+    """Hints for the client: the intended audience, a priority from 0 to 1, the time of the last change."""
 
     audience: list[Role] | None = None
     priority: float | None = None
@@ -35,6 +35,8 @@ def _check_timestamp(text: str) -> None:
 
 
 class Icon(Struct, omit_defaults=True, rename="camel"):
+    """An icon, by its URL or `data:` URI."""
+
     src: str
     mime_type: str | None = None
     sizes: list[str] | None = None
@@ -42,13 +44,15 @@ class Icon(Struct, omit_defaults=True, rename="camel"):
 
 
 class Text(Struct, tag_field="type", tag="text", omit_defaults=True, rename="camel"):
+    """Text content."""
+
     text: str
     annotations: Annotations | None = None
     meta: dict[str, Any] | None = field(name="_meta", default=None)
 
 
 class Image(Struct, tag_field="type", tag="image", omit_defaults=True, rename="camel"):
-    """`data` is the picture's own bytes: they become Base64 on the wire."""
+    """Image content. `data` is the raw bytes of the image; they are sent in Base64."""
 
     data: bytes
     mime_type: str
@@ -57,7 +61,7 @@ class Image(Struct, tag_field="type", tag="image", omit_defaults=True, rename="c
 
 
 class Audio(Struct, tag_field="type", tag="audio", omit_defaults=True, rename="camel"):
-    """`data` is the recording's own bytes: they become Base64 on the wire."""
+    """Audio content. `data` is the raw bytes of the recording; they are sent in Base64."""
 
     data: bytes
     mime_type: str
@@ -66,7 +70,7 @@ class Audio(Struct, tag_field="type", tag="audio", omit_defaults=True, rename="c
 
 
 class ResourceLink(Struct, tag_field="type", tag="resource_link", omit_defaults=True, rename="camel"):
-    """Points to a resource that the client may read."""
+    """A link to a resource that the client may read."""
 
     uri: str
     name: str
@@ -80,7 +84,7 @@ class ResourceLink(Struct, tag_field="type", tag="resource_link", omit_defaults=
 
 
 class Contents(Struct, omit_defaults=True, rename="camel"):
-    """What is at a URI: either `text` or `blob` (bytes, Base64 on the wire)."""
+    """The contents of a resource: either `text`, or `blob` as raw bytes, which are sent in Base64."""
 
     uri: str
     text: str | None = None
@@ -94,7 +98,7 @@ class Contents(Struct, omit_defaults=True, rename="camel"):
 
 
 class EmbeddedResource(Struct, tag_field="type", tag="resource", omit_defaults=True, rename="camel"):
-    """A resource carried inside the message itself."""
+    """The contents of a resource, embedded in a message."""
 
     resource: Contents
     annotations: Annotations | None = None

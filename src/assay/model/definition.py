@@ -1,4 +1,4 @@
-"""What a server tells about itself and about the things it offers."""
+"""Definitions: how servers and clients describe themselves, and what servers offer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .content import Annotations, Icon
 
 
 class Implementation(Struct, omit_defaults=True, rename="camel"):
-    """Who is on the other end; `serverInfo` and `clientInfo`."""
+    """The name and version of a client or server: `clientInfo` and `serverInfo`."""
 
     name: str
     version: str
@@ -21,7 +21,8 @@ class Implementation(Struct, omit_defaults=True, rename="camel"):
 
 
 class ToolAnnotations(Struct, omit_defaults=True, rename="camel", kw_only=True, forbid_unknown_fields=True):
-    """Hints about what a tool does. A client treats them as hints, never as a promise."""
+    """Hints about the behaviour of a tool. Clients must not rely on hints from servers that they do not
+    trust."""
 
     title: str | None = None
     read_only_hint: bool | None = None
@@ -81,7 +82,7 @@ class PromptDefinition(Struct, omit_defaults=True, kw_only=True):
 
 
 class ClientCapabilities(Struct, frozen=True):
-    """What the client said it can do. Unknown keys are ignored: the set is open."""
+    """The capabilities that a client declared. Unknown ones are ignored: clients may declare more."""
 
     roots: dict[str, Any] | None = None
     sampling: dict[str, Any] | None = None

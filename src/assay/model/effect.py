@@ -1,4 +1,4 @@
-"""What a tool did to the world, as it says itself."""
+"""Side effects of tools, as their handlers report them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from msgspec import Struct
 
 Op = Literal["create", "update", "delete", "send", "execute", "read-external"]
 OPS: Final = frozenset(get_args(Op))
-LONGEST: Final = 2048
-"""Characters of what an effect was on."""
+MOST_CHARACTERS: Final = 2048
+"""Of a target's id."""
 
 
 class Target(Struct, frozen=True):
-    """What was touched: a `file` by its path, a record of a `db`, an `http` address, a `queue`, …"""
+    """What was affected: a `file` by its path, a record of a `db`, an `http` URL, a `queue` and so on."""
 
     kind: str
     id: str
@@ -24,25 +24,25 @@ class Effect(Struct, frozen=True, omit_defaults=True):
     target: Target
     reversible: bool | None = None
     before: str | None = None
-    """The digest of what it held, as in `sha256:…`."""
+    """The digest of the previous content, such as `sha256:…`."""
     after: str | None = None
     count: int = 1
     bytes: int | None = None
-    """How long it is now."""
+    """The length of the new content."""
 
     def __post_init__(self) -> None:
         if self.op not in OPS:
-            raise ValueError(f"unknown effect: {self.op!r}; one of {', '.join(get_args(Op))}")
-        if not 0 < len(self.target.id) <= LONGEST:
-            raise ValueError(f"an effect is on something that 1 to {LONGEST} characters name")
+            raise ValueError(f"unknown operation: {self.op!r}; one of {', '.join(get_args(Op))}")
+        if not 0 < len(self.target.id) <= MOST_CHARACTERS:
+            raise ValueError(f"the target of an effect must have 1 to {MOST_CHARACTERS} characters")
         if self.count < 1:
-            raise ValueError(f"an effect happened at least once, not {self.count} times")
+            raise ValueError(f"the count of an effect must be at least 1: {self.count}")
 
 
 def digest(data: bytes | None) -> str | None:
-    """As it is written wherever bytes are told of and not shown."""
+    """The SHA-256 digest of some content, such as `sha256:…`."""
     if data is None:
         return None
-    from hashlib import sha256  # servers without effects start without it
+    from hashlib import sha256  # not at the top: most servers report no effects
 
     return f"sha256:{sha256(data).hexdigest()}"

@@ -1,16 +1,16 @@
 """Error codes and the exceptions that handlers and the protocol raise.
 
 AssayError
-├── RpcError               answered as a JSON-RPC error, with its own code, message and data
-│   ├── MalformedMessage   the message itself cannot be served; keeps its id where that was readable
-│   ├── InsufficientScope  the caller was not granted what this takes; HTTP says 403 and names the scopes
+├── RpcError               answered as a JSON-RPC error with this code, message and data
+│   ├── MalformedMessage   the message is not valid JSON-RPC; has its id if that was readable
+│   ├── InsufficientScope  the caller lacks a scope; status 403 with a challenge over HTTP
 │   └── ResourceNotFound   the code depends on the revision
-├── ToolError              a tool failed on purpose; answered as a result with `isError`
-├── AskError               the client could not be asked, or did not answer as it must
-│   └── Undeclared         it did not declare what the question needs; also an RpcError
-├── TlsError               a certificate or key that a server was given cannot be used
-├── MissingExtra           an optional part of Assay is not installed
-└── RegistrationError      a mistake of the server's author, found when the server is put together
+├── ToolError              a tool reports a failure; answered as a result with `isError`
+├── AskError               the client could not be asked, or its answer is invalid
+│   └── Undeclared         the client did not declare a capability; also an RpcError
+├── TlsError               a certificate or key cannot be used
+├── MissingExtra           an optional dependency is not installed
+└── RegistrationError      the author registered something invalid
 """
 
 from __future__ import annotations
@@ -28,15 +28,21 @@ HEADER_MISMATCH: Final = -32020
 MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
 INSUFFICIENT_SCOPE: Final = -31003
-"""Ours, and outside of what JSON-RPC and MCP keep for themselves: for transports without an HTTP status."""
+"""Outside the ranges that JSON-RPC and MCP reserve; for transports without an HTTP status."""
 
 
 class AssayError(Exception):
-    """Base of everything that Assay raises on purpose."""
+    """Base of all exceptions that Assay defines."""
 
 
 class RpcError(AssayError):
-    """Answer the request with this JSON-RPC error. The message is public: it goes to the client."""
+    """Raise it in a handler to answer the request with this JSON-RPC error. The client sees all of it.
+
+    Args:
+        code: The error code; application codes should be outside -32768 to -32000.
+        message: What went wrong, in one sentence.
+        data: Details, as any JSON value.
+    """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(code, message, data)
@@ -49,7 +55,7 @@ class RpcError(AssayError):
 
 
 class MalformedMessage(RpcError):
-    """The bytes are no JSON-RPC message that can be served."""
+    """The bytes are not a valid JSON-RPC message."""
 
     def __init__(self, code: int, message: str, request_id: int | str | None = None) -> None:
         super().__init__(code, message)
@@ -57,16 +63,16 @@ class MalformedMessage(RpcError):
 
 
 class InsufficientScope(RpcError):
-    """The caller was not granted a scope that this takes. Raised before the handler runs."""
+    """The caller lacks a scope that the request needs."""
 
     def __init__(self, scopes: Sequence[str]) -> None:
-        words = " ".join(scopes)
-        super().__init__(INSUFFICIENT_SCOPE, f"insufficient scope: needs {words}", {"scope": words})
+        needed = " ".join(scopes)
+        super().__init__(INSUFFICIENT_SCOPE, f"insufficient scope: needs {needed}", {"scope": needed})
         self.scopes = tuple(scopes)
 
 
 class ResourceNotFound(RpcError):
-    """Raised by a resource handler, or by the registry, when nothing is at that URI."""
+    """No resource has this URI. Resource handlers may raise it, too."""
 
     def __init__(self, uri: str) -> None:
         super().__init__(RESOURCE_NOT_FOUND, f"resource not found: {uri}", {"uri": uri})
@@ -74,28 +80,28 @@ class ResourceNotFound(RpcError):
 
 
 class ToolError(AssayError):
-    """A tool failed in a way its caller should read. The text is public: it goes to the model."""
+    """Raise it in a tool to report a failure to the client's model, which reads the message."""
 
 
 class AskError(AssayError):
-    """The client could not be asked, refused, or answered with something that was not asked for."""
+    """The client could not be asked, answered with an error, or its answer is invalid."""
 
 
 class Undeclared(RpcError, AskError):
-    """The client did not declare a capability, where a request that cannot do without it is answered
-    with an error of its own. A handler that can do without catches it like any `AskError`."""
+    """The client did not declare a capability, in a revision with an error code for that. A handler may catch
+    it like any other `AskError`."""
 
     def __str__(self) -> str:
         return self.message
 
 
 class RegistrationError(AssayError, ValueError):
-    """A tool, resource, prompt or completion was declared in a way that cannot be served."""
+    """A tool, resource, prompt, completion or option of a server is invalid."""
 
 
 class TlsError(AssayError, ValueError):
-    """A certificate or key cannot be used; the text says which file, and why."""
+    """A certificate or key cannot be used. The message names the file and the reason."""
 
 
 class MissingExtra(AssayError, ImportError):
-    """An optional part of Assay is not installed; the text says how to install it."""
+    """An optional dependency is not installed. The message says how to install it."""

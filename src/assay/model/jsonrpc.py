@@ -1,5 +1,5 @@
-"""The JSON-RPC envelope, in and out. Parameters and results stay raw here: whoever knows
-their type decodes them, once."""
+"""The JSON-RPC envelope. Parameters and results stay raw, so that they are decoded once, by the code that
+knows their type."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ RequestId = int | str
 
 
 class DecodedParams(Struct):
-    """Parameters as far as they are read while their message is: for what the request says of its client."""
+    """The part of the parameters that is decoded with the message: `_meta`, where requests declare their
+    client."""
 
     meta: Raw | UnsetType = field(name="_meta", default=UNSET)
 
 
 class CallParams(DecodedParams, rename="camel", kw_only=True):
-    """The parameters of `tools/call`, read as a whole: the most frequent request is decoded once."""
+    """The parameters of `tools/call`, the most frequent request: decoded as a whole, and only once."""
 
     name: str
     arguments: Raw = Raw(b"{}")
@@ -26,7 +27,7 @@ class CallParams(DecodedParams, rename="camel", kw_only=True):
 
 
 class Envelope(Struct):
-    """One incoming message of any kind; `protocol.codec` has checked that it is exactly one kind."""
+    """An incoming message. `protocol.codec` checks that it is a request, a notification or a response."""
 
     jsonrpc: Literal["2.0"]
     method: str | UnsetType = UNSET
@@ -35,10 +36,10 @@ class Envelope(Struct):
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
     decoded_params: DecodedParams | UnsetType = field(name="_decoded_params", default=UNSET)
-    """Set by `protocol.codec` where parameters may declare the protocol, whatever came under that name."""
+    """Set by `protocol.codec` if the parameters may declare the client. A value on the wire is ignored."""
 
 
-# The tag writes `"jsonrpc":"2.0"` first on every outgoing message without a field that callers could change.
+# The tag writes `"jsonrpc":"2.0"` into every outgoing message, without a field that callers could change.
 class Reply(Struct, tag_field="jsonrpc", tag="2.0"):
     id: RequestId
     result: Any
@@ -51,7 +52,7 @@ class ErrorBody(Struct):
 
 
 class ErrorReply(Struct, tag_field="jsonrpc", tag="2.0"):
-    """`id` is left out, never null, when the request's id was unreadable."""
+    """`id` is absent, never null, if the request's id was unreadable."""
 
     id: RequestId | UnsetType
     error: ErrorBody

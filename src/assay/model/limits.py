@@ -1,4 +1,4 @@
-"""Every bound of a server in one place. Each has a default that suits a small service."""
+"""All limits of a server, with defaults for a small service."""
 
 from __future__ import annotations
 
@@ -6,73 +6,74 @@ from msgspec import Struct
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """What a server accepts and how much it does at once."""
+    """Limits of a server: sizes, timeouts, concurrency. Pass one as `Server(limits=Limits(...))`."""
 
     message_bytes: int = 4 * 1024 * 1024
-    """One message: a line on stdio, a body on HTTP. 4 MiB is what the official SDKs take."""
+    """Size of one message: a line on stdio, a body on HTTP. The official SDKs accept 4 MiB."""
 
     depth: int = 64
-    """Nesting of objects and arrays in one message."""
+    """Nesting of objects and arrays in a message."""
 
     batch: int = 100
-    """Messages in one batch, in the revision that has batches."""
+    """Messages in a batch, in the revision with batches."""
 
     concurrency: int = 512
-    """Handlers running at once in the whole server; the next ones wait their turn."""
+    """Handlers that run at once in the whole server; others wait in a queue."""
 
     backlog: int = 4096
-    """Requests waiting for a turn; beyond that they are refused as busy."""
+    """Length of that queue; further requests are refused as busy."""
 
     threads: int = 40
-    """Threads for `def` handlers; asyncio and AnyIO default to the same order of size."""
+    """Threads for `def` handlers."""
 
     idle_timeout: float | None = 300.0
-    """Seconds a handler may be silent: progress, a log line or `ctx.keep_alive()` starts them anew."""
+    """Seconds without activity before a handler is cancelled. Progress, log messages and `ctx.keep_alive()`
+    count as activity. None disables the timeout."""
 
     body_timeout: float = 30.0
-    """Seconds an HTTP body may take to arrive."""
+    """Seconds to receive an HTTP body."""
 
     head_bytes: int = 64 * 1024
-    """The head of one HTTP request, and whatever else comes that is neither head nor body."""
+    """Size of the head of an HTTP request, and of chunk headers and trailers."""
 
     head_timeout: float = 10.0
-    """Seconds an HTTP head may take to arrive."""
+    """Seconds to receive the head of an HTTP request."""
 
     keep_alive: float = 75.0
-    """Seconds an HTTP connection may be idle between two requests."""
+    """Seconds that an idle HTTP connection stays open between two requests."""
 
     write_timeout: float = 30.0
-    """Seconds a client may leave unread what was sent to it, before it is cut off."""
+    """Seconds that a client may leave data unread before it is disconnected."""
 
     connections: int = 10_000
-    """HTTP connections open at once; further ones are refused."""
+    """Open HTTP connections; further ones are refused."""
 
     unread_bytes: int = 16 * 1024 * 1024
-    """What may wait for a WebSocket client to read it, behind the message under way; more cuts it off."""
+    """Bytes queued for a WebSocket client, beyond the message being sent, before it is disconnected."""
 
     ping_interval: float | None = 20.0
-    """Seconds of silence after which a WebSocket client is asked for a sign of life; none: never."""
+    """Seconds of silence before a WebSocket client is pinged. None disables pings."""
 
     ping_timeout: float = 20.0
-    """Seconds it has to give one, before it is cut off."""
+    """Seconds to wait for the pong before the client is disconnected."""
 
     subscriptions: int = 1000
-    """Resource subscriptions of one session."""
+    """Resource subscriptions per session."""
 
     kept_bytes: int = 64 * 1024
-    """What handlers keep for one client: choices and positions, not documents."""
+    """Bytes of `Context.session` data per client."""
 
     principals: int = 10_000
-    """Principals that something is kept for without a session; who was away longest is forgotten first."""
+    """Principals with `Context.session` data but no session; the least recently seen are dropped first."""
 
     listeners: int = 1000
-    """Open `subscriptions/listen` streams in the whole server."""
+    """Open `subscriptions/listen` streams of the whole server."""
 
     request_state: float = 900.0
-    """Seconds a client has to answer what a request asked it, in the revision where it asks by retry."""
+    """Seconds to answer a question, in revisions where the client answers with a retry."""
 
     drain: float = 3.0
-    """Seconds that running handlers get to finish when the server is told to stop."""
+    """Seconds for running handlers to finish when the server stops."""
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:

@@ -1,4 +1,4 @@
-"""Results of the server's methods, in wire shape."""
+"""Results of the server's methods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from .content import Block, Contents, Role
 
 
 class ToolResult(Struct, omit_defaults=True, rename="camel"):
-    """The whole result of a tool call, for tools that want a say in every part of it."""
+    """The complete result of a tool call, for tools that set its parts themselves.
+
+    Args:
+        content: Content blocks for the model.
+        structured: The structured content, which must match the tool's output schema.
+        is_error: Whether the call failed.
+        meta: The `_meta` of the result.
+    """
 
     content: list[Block]
     structured: Any = field(name="structuredContent", default=None)
@@ -23,18 +30,18 @@ class ReadResult(Struct):
 
 
 class Message(Struct):
-    """One message of a prompt or of a sampling request."""
+    """A message of a prompt or a sampling request, by the `user` or the `assistant`."""
 
     role: Role
     content: Block
 
     def __post_init__(self) -> None:
         if self.role not in ("user", "assistant"):
-            raise ValueError(f"a message is by the user or the assistant, not {self.role!r}")
+            raise ValueError(f"the role of a message must be user or assistant: {self.role!r}")
 
 
 class PromptResult(Struct, omit_defaults=True):
-    """The whole result of a prompt, for prompts that also describe themselves."""
+    """The complete result of a prompt, for prompts that set a description or `_meta`."""
 
     messages: list[Message]
     description: str | None = None
@@ -42,7 +49,13 @@ class PromptResult(Struct, omit_defaults=True):
 
 
 class Completion(Struct, omit_defaults=True, rename="camel"):
-    """Suggestions for one argument, best first; the server cuts them to 100."""
+    """Suggested values for an argument, best first; at most 100 are sent.
+
+    Args:
+        values: The values.
+        total: How many there are in all, if known.
+        has_more: Whether there are more than these.
+    """
 
     values: list[str]
     total: int | None = None
@@ -54,21 +67,26 @@ class CompleteResult(Struct):
 
 
 class InputRequest(Struct):
-    """One question to the client: a request without an id."""
+    """A question to the client: a request without an id."""
 
     method: str
     params: Any = UNSET
 
 
 class InputRequired(Struct, rename="camel"):
-    """The request goes on once the client has answered these questions."""
+    """Asks the client to answer these questions and send the request again."""
 
     input_requests: dict[str, InputRequest]
     request_state: str
 
 
 class Cache(Struct, frozen=True, rename="camel"):
-    """How long, and by whom, a result may be reused: `ttl_ms` from when it was received."""
+    """How long a client may reuse a result, and whether shared caches may.
+
+    Args:
+        ttl_ms: Milliseconds from when the result was received.
+        cache_scope: `public`, or `private` for results that depend on the caller.
+    """
 
     ttl_ms: int = 0
     cache_scope: Literal["public", "private"] = "public"

@@ -1,4 +1,4 @@
-"""A session as a store keeps it."""
+"""A session in the form that stores save."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .definition import ClientCapabilities, Implementation
 
 
 class SessionRecord(Struct, kw_only=True):
-    """What must survive for another process, or a restart, to go on with a session."""
+    """What another process needs to continue a session, for example after a restart."""
 
     id: str
     principal: Any = None
@@ -20,5 +20,5 @@ class SessionRecord(Struct, kw_only=True):
     log_level: str | None = None
     subscriptions: list[str]
     state: str
-    kept: dict[str, bytes] = field(default_factory=dict)
-    """What handlers keep for this client: JSON by key."""
+    client_state: dict[str, bytes] = field(default_factory=dict)
+    """The data of `Context.session`: JSON by key."""

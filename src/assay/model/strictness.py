@@ -1,4 +1,4 @@
-"""Where a server may ask more of its clients than the specification does."""
+"""Rules that a server can enforce beyond the specification."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from msgspec import Struct
 
 
 class Strictness(Struct, frozen=True, kw_only=True):
-    """What a server insists on although the specification does not. Nothing unless it is switched on."""
+    """Rules to enforce beyond the specification; all are off by default."""
 
     initialized: bool = False
-    """Requests are refused until `notifications/initialized` has come."""
+    """Refuse requests before `notifications/initialized`."""
 
     sessions: bool = False
-    """On HTTP, requests are served in sessions only, in the revisions that have sessions."""
+    """On HTTP, require a session in the revisions with sessions."""
 
     version_header: bool = False
-    """On HTTP, `MCP-Protocol-Version` is required after the handshake, and must name what was agreed on."""
+    """On HTTP, require `MCP-Protocol-Version` after the handshake, with the negotiated version."""
 
     statuses: bool = False
-    """On HTTP, an answer that is a JSON-RPC error has status 400, or 500 where the fault is the server's."""
+    """On HTTP, send JSON-RPC errors with status 400, or 500 for internal errors."""
 
     unknown_tool: bool = False
-    """A call of an unknown tool is answered with -32601, as an unknown method is, instead of -32602."""
+    """Answer calls of unknown tools with -32601, like unknown methods, instead of -32602."""
 
     single: bool = False
-    """Batches are refused in every revision, also in those that have them."""
+    """Refuse batches in every revision, including those with batches."""
 
 
 LENIENT: Final = Strictness()

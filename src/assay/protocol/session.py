@@ -117,7 +117,7 @@ class Session:
             log_level=self.peer.log_level,
             subscriptions=sorted(self.subscriptions),
             state=self.state.value,
-            kept=dict(self.client_state),
+            client_state=dict(self.client_state),
         )
 
     @classmethod
@@ -128,5 +128,5 @@ class Session:
         session.state = State(record.state)
         session.peer = Peer(BY_DATE[record.revision], record.capabilities, record.client, record.log_level)
         session.subscriptions = set(record.subscriptions)
-        session.client_state = dict(record.kept)
+        session.client_state = dict(record.client_state)
         return session

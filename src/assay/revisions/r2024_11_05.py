@@ -1,7 +1,7 @@
 """The first revision: handshake, tools, resources, prompts, sampling, roots.
 
-Its HTTP transport was the two-endpoint HTTP+SSE. A client that negotiates it over Streamable HTTP
-is served by the rules of its successor.
+Its HTTP transport was HTTP+SSE with two endpoints. Clients that negotiate it over Streamable HTTP are
+served by the rules of its successor.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Bad arguments become tool errors; url elicitation and multi-select; sampling with tools;
-streams that prime, and that a server may close early for the client to poll."""
+"""Invalid arguments become tool errors; elicitation by URL and multiple choice; sampling with tools;
+streams that start with an event id, and that a server may close early so that the client polls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""No handshake, no sessions, no requests from server to client: every request describes itself,
-questions to the client are results that it answers by asking again, changes come on listen streams."""
+"""No handshake, no sessions, no requests from server to client. Every request declares its client,
+questions to the client are results that it answers by a retry, and changes are sent on listen streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All revisions that are served, oldest first, and how one of them is chosen."""
+"""All supported revisions, oldest first, and version negotiation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .revision import Opening, Revision
 
 
 def _load() -> tuple[Revision, ...]:
-    """One value per `r<date>.py` beside this file: adding a revision is adding its file."""
+    """The value of each `r<date>.py` in this package: to add a revision, add its file."""
     package = __package__ or ""
     path = import_module(package).__path__
     names = [name for _, name, _ in iter_modules(path) if name[0] == "r" and name[1].isdigit()]
@@ -28,14 +28,14 @@ SELF_DESCRIBING: Final = (
     .union(*(revision.requests for revision in PER_REQUEST))
     .difference(*(revision.requests for revision in HANDSHAKE))
 )
-"""Methods that only exist where each request describes itself."""
+"""Methods that only exist in revisions without a handshake."""
 
 ASSUMED: Final = BY_DATE["2025-03-26"]
-"""The revision of an HTTP request that carries neither a session nor a version header
+"""The revision of an HTTP request with neither a session nor a version header
 (basic/transports#protocol-version-header)."""
 
 
 def negotiate(requested: str) -> Revision:
-    """Answer an `initialize`: the requested revision if it has a handshake, else the newest that has."""
+    """Answer an `initialize`: the requested revision if it has a handshake, else the newest one that has."""
     revision = BY_DATE.get(requested)
     return revision if revision in HANDSHAKE and revision is not None else HANDSHAKE[-1]

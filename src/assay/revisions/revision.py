@@ -1,7 +1,7 @@
-"""What can differ between two revisions of the protocol, as named features.
+"""Protocol revisions as values with named features.
 
-A revision is its predecessor plus a delta (`Revision.successor`), so each `r<date>.py` reads like
-that revision's changelog. Code asks for a feature, never for a date.
+A revision is its predecessor plus a delta (`Revision.successor`), so each `r<date>.py` reads like that
+revision's changelog. Code checks a feature, never a date.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from assay.model.error import INVALID_REQUEST, PARSE_ERROR, RESOURCE_NOT_FOUND
 
 
 class Opening(Enum):
-    """How the two sides learn of each other."""
+    """How client and server exchange versions and capabilities."""
 
     HANDSHAKE = "handshake"
     PER_REQUEST = "per request"
 
 
 class Asking(Enum):
-    """How a server gets an answer from the client in the middle of a request."""
+    """How a server asks the client something while it serves a request."""
 
     BY_REQUEST = "by request"
     BY_RETRY = "by retry"
@@ -35,15 +35,15 @@ class Batching(Enum):
 
 
 class Results(Enum):
-    """What a result says of itself."""
+    """Which fields all results have in common."""
 
     PLAIN = "plain"
     TYPED = "typed"
-    """`resultType`, the server's identity in `_meta`, and hints for caches where they apply."""
+    """`resultType`, the server's name in `_meta`, and caching hints for some methods."""
 
 
 class BadArguments(Enum):
-    """How a tool call whose arguments do not fit the tool's schema is answered."""
+    """How a tool call with invalid arguments is answered."""
 
     RPC_ERROR = "JSON-RPC error"
     TOOL_ERROR = "tool result"
@@ -59,26 +59,26 @@ class Structured(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HttpRules:
-    """What a revision says about Streamable HTTP."""
+    """The rules of a revision for Streamable HTTP."""
 
     sessions: bool = True
     resumable: bool = True
-    """Events carry ids, and a GET with `Last-Event-ID` continues a stream."""
+    """Events have ids, and a GET with `Last-Event-ID` resumes a stream."""
     priming: bool = False
-    """A stream opens with an event that has an id and no data; `retry` may precede a close."""
+    """A stream starts with an event that has an id and no data; `retry` may precede a close."""
     version_header: bool = False
-    """After the handshake a client names the agreed version in a header of each request."""
+    """After the handshake, clients send the negotiated version in a header of each request."""
     disconnect_cancels: bool = False
-    """Hanging up ends the request; otherwise its work goes on."""
+    """Whether disconnecting cancels the request."""
     mirrored: Mapping[str, str] | None = None
-    """Headers must repeat what the body says: which parameter `Mcp-Name` repeats, by method."""
+    """Headers must match the body: the parameter that `Mcp-Name` repeats, by method."""
     statuses: Mapping[int, int] = field(
         default_factory=lambda: MappingProxyType({PARSE_ERROR: 400, INVALID_REQUEST: 400})
     )
-    """HTTP status of an answer that is a JSON-RPC error; 200 where a code is not listed."""
+    """The HTTP status for JSON-RPC error codes; 200 for others."""
 
 
-# Compared by identity: there is one value per revision, and dictionaries are keyed by it on the hot path.
+# Compared by identity: each revision has one value, and the hot path uses it as a dictionary key.
 @dataclass(frozen=True, slots=True, eq=False)
 class Revision:
     date: str
@@ -90,28 +90,28 @@ class Revision:
     resource_not_found: int = RESOURCE_NOT_FOUND
     results: Results = Results.PLAIN
     cacheable: frozenset[str] = frozenset()
-    """Methods whose results carry hints for caches."""
+    """Methods whose results have caching hints."""
     missing_capability: int | None = None
-    """Code of the error for a request that needs what its client did not declare; none where a
-    handler is told instead."""
+    """The error code for a request that needs an undeclared client capability; None if there is no such
+    code, and the handler gets an exception instead."""
     logs_on_demand: bool = False
-    """Log messages go only to a request that asks for them."""
+    """Log messages are only sent for requests that ask for them."""
     elicitation_ids: bool = True
-    """Whether a url elicitation is named, so that its end can be announced."""
+    """Whether an elicitation by URL has an id, to announce its completion."""
     content: frozenset[str] = frozenset()
-    """Types of content blocks that its messages may hold."""
+    """The types of content blocks."""
     elicitation: frozenset[str] = frozenset()
     """Modes of elicitation: form, url."""
     multi_select: bool = False
-    """Whether an elicitation form may let the user pick several values."""
+    """Whether elicitation forms support multiple choice."""
     sampling_tools: bool = False
-    """Whether a sampling request may offer tools and hold several blocks in one message."""
+    """Whether sampling requests may offer tools and have several blocks in a message."""
     capabilities: frozenset[str] = frozenset()
-    """Capability keys that a server of this revision may declare."""
+    """Capabilities that a server may declare."""
     requests: frozenset[str] = frozenset()
-    """Methods of requests that clients send."""
+    """Requests from clients, by method."""
     notifications: frozenset[str] = frozenset()
-    """Methods of notifications that clients send."""
+    """Notifications from clients, by method."""
     http: HttpRules = field(default_factory=HttpRules)
 
     def successor(
@@ -122,7 +122,8 @@ class Revision:
         removed: Mapping[str, set[str]] = MappingProxyType({}),
         **changed: Any,
     ) -> Revision:
-        """This revision with a delta: members added to and removed from its sets, features changed."""
+        """The next revision: this one with members added to and removed from its sets, and features
+        changed."""
         sets = {
             name: (getattr(self, name) | added.get(name, set())) - removed.get(name, set())
             for name in {*added, *removed}

@@ -49,7 +49,7 @@ class ConcurrencyLimit:
             if turn in self._queue:
                 self._queue.remove(turn)
             elif turn.done() and not turn.cancelled():
-                self.release()  # it was this one's turn already: pass it on
+                self.release()  # the slot was already handed over: pass it on
             raise
         return None
 

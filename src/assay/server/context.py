@@ -209,7 +209,7 @@ class Context(CallContext):
                 action.close()
             raise Cancelled("cancelled")
         outcome = asyncio.run_coroutine_threadsafe(_as_coroutine(action), self._loop)
-        # `setdefault` is atomic: a handler may wait in several threads of its own.
+        # `setdefault` is atomic: a handler may start threads that wait, too.
         waits: set[Future[Any]] = self._call.__dict__.setdefault("blocking_waits", set())
         waits.add(outcome)
         if self.cancelled:  # it may have ended before the wait was added
@@ -277,7 +277,7 @@ class Context(CallContext):
         Args:
             messages: One message or several. Text and content blocks are sent as messages of the user.
             max_tokens: The longest answer to generate.
-            timeout: Seconds to wait for the answer; by default there is no limit.
+            timeout: Seconds to wait for the answer; unlimited by default.
             key: Identifies the question when the handler runs again; by default questions are numbered.
             **options: Other parameters of the protocol in snake case: `system_prompt`, `temperature`,
                 `model_preferences`, `stop_sequences`, `include_context`, `tools`, `tool_choice`.
@@ -309,7 +309,7 @@ class Context(CallContext):
         Args:
             message: What the user is asked.
             schema: The fields: a class with fields of simple types, or a JSON Schema of a flat object.
-            timeout: Seconds to wait for the answer; by default there is no limit.
+            timeout: Seconds to wait for the answer; unlimited by default.
             key: Identifies the question when the handler runs again; by default questions are numbered.
 
         Raises:

@@ -127,7 +127,7 @@ class Dispatcher:
         try:
             return await self.dispatch(member, send, scope)
         except RpcError:
-            return None  # a notification or response: there is no request to answer
+            return None  # a notification or response has no answer
 
 
 def peer_of(message: Envelope | None, scope: Scope) -> Peer:

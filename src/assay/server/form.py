@@ -62,7 +62,7 @@ def _plain(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]
     """Reduce a field to what forms support: no references, no null, and a type on every choice."""
     options = [option for option in field.get("anyOf", ()) if option != {"type": "null"}]
     if len(options) == 1:
-        # In a form, an absent field stands for null.
+        # In a form, null is expressed by leaving the field out.
         field = {**options[0], **{key: value for key, value in field.items() if key != "anyOf"}}
     if "$ref" in field:
         target = definitions[field["$ref"].rpartition("/")[2]]

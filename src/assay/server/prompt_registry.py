@@ -40,7 +40,7 @@ class Prompts:
         """Remove a prompt. Clients are notified.
 
         Raises:
-            KeyError: there is no such prompt.
+            KeyError: unknown prompt.
         """
         self.registry.remove(name)
 
@@ -52,7 +52,7 @@ class Prompts:
         """Get a prompt from code, without a client.
 
         Raises:
-            RpcError: there is no such prompt, or its arguments are invalid.
+            RpcError: unknown prompt, or its arguments are invalid.
         """
         return await self.find(name).get(dict(arguments or {}), self._direct_call())
 

@@ -1,7 +1,7 @@
 """Questions to the client: sampling, elicitation, roots, ping.
 
-The revision decides how a question travels (`STRATEGIES`). What may be asked, and whether the answer is
-valid, is the same either way.
+The revision decides how a question travels (`STRATEGIES`). The checks on questions
+and answers are the same either way.
 """
 
 from __future__ import annotations

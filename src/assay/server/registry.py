@@ -105,7 +105,7 @@ class PagedRegistry(Generic[C]):
         positions: Sequence[int] = range(start, len(self._keys))
         if granted is not None and self.is_scoped:
             usable = (position for position in positions if granted.issuperset(self._at(position).scopes))
-            # One more than the page holds tells whether there is another page.
+            # One more than fits on the page, to know whether another page follows.
             positions = list(islice(usable, self._page_size + 1))
         page = positions[: self._page_size]
         more = len(positions) > self._page_size

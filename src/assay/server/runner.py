@@ -49,7 +49,7 @@ def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
 def run(server: Runnable, transport: str, **options: Any) -> None:
     """
     Raises:
-        ValueError: there is no such transport.
+        ValueError: the transport is unknown.
     """
     serve = TRANSPORTS.get(transport)
     if serve is None:

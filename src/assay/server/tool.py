@@ -135,7 +135,7 @@ class Tool:
         return ToolResult([Text(text)], is_error=True)
 
     def _failed(self, error: BaseException, call: Call) -> ToolResult:
-        """The result that tells the model about a failure; raises exceptions that have their own answer."""
+        """The error result for an exception; re-raises exceptions that are answered with a JSON-RPC error."""
         if isinstance(error, RpcError):
             raise error
         if isinstance(error, ToolError | AskError):

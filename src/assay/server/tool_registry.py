@@ -55,7 +55,7 @@ class Tools:
         """Remove a tool. Clients are notified.
 
         Raises:
-            KeyError: there is no such tool.
+            KeyError: unknown tool.
         """
         self.registry.remove(name)
 
@@ -67,7 +67,7 @@ class Tools:
         """Call a tool from code, without a client: questions to the client fail, and progress is discarded.
 
         Raises:
-            RpcError: there is no such tool.
+            RpcError: unknown tool.
         """
         raw = Raw(msgspec.json.encode(dict(arguments or {})))
         result = await self.find(name).call(raw, self._direct_call())

@@ -1,1 +1,1 @@
-"""Where sessions and streams are kept: small ports, and one file per implementation."""
+"""Storage of sessions and stream events: ports, and one module per implementation."""

@@ -1,4 +1,4 @@
-"""Stores in this process's memory, bounded in count and time."""
+"""Stores in memory, limited in count and time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Clock = Callable[[], float]
 
 
 class MemorySessions:
-    """Least recently used sessions go first, by age and by count."""
+    """Sessions in memory. The least recently used are evicted first, by age and by count."""
 
     def __init__(
         self, *, limit: int = 10_000, idle_timeout: float = 1800.0, clock: Clock = time.monotonic
@@ -42,8 +42,8 @@ class MemorySessions:
             await self.save(record)
 
     def _fresh(self, session_id: str) -> SessionRecord | None:
-        kept = self._records.get(session_id)
-        return None if kept is None or kept[0] + self._idle_timeout < self._clock() else kept[1]
+        used, record = self._records.get(session_id, (0.0, None))
+        return None if used + self._idle_timeout < self._clock() else record
 
     async def delete(self, session_id: str) -> bool:
         return self._records.pop(session_id, None) is not None
@@ -71,9 +71,9 @@ class _Session(Struct):
 
 
 class MemoryEvents:
-    """The latest messages of each stream, up to a size for each session.
+    """The latest messages of each stream, up to a total size per session.
 
-    A stream's count outlives its messages: numbers are never used again while the stream is there.
+    Numbers are not reused while a stream exists, even if its messages have been dropped.
     """
 
     def __init__(self, *, events_per_stream: int = 256, bytes_per_session: int = 16 * 1024 * 1024) -> None:
@@ -86,15 +86,15 @@ class MemoryEvents:
 
     async def append(self, session_id: str, stream: str, data: bytes) -> int:
         session = self._sessions.setdefault(session_id, _Session(OrderedDict()))
-        kept = session.streams.setdefault(stream, _Stream(deque()))
+        stored = session.streams.setdefault(stream, _Stream(deque()))
         session.streams.move_to_end(stream)
-        kept.last += 1
-        kept.events.append(Event(kept.last, data))
+        stored.last += 1
+        stored.events.append(Event(stored.last, data))
         session.size += len(data)
-        if len(kept.events) > self._events:
-            _drop_oldest(session, kept)
+        if len(stored.events) > self._events:
+            _drop_oldest(session, stored)
         self._trim(session)
-        return kept.last
+        return stored.last
 
     def _trim(self, session: _Session) -> None:
         for stream in session.streams.values():
@@ -103,12 +103,12 @@ class MemoryEvents:
 
     async def after(self, session_id: str, stream: str, number: int) -> list[Event] | None:
         session = self._sessions.get(session_id)
-        kept = None if session is None else session.streams.get(stream)
-        if kept is None or number > kept.last:
+        stored = None if session is None else session.streams.get(stream)
+        if stored is None or number > stored.last:
             return None
-        events = [event for event in kept.events if event.number > number]
-        # A gap would lose messages silently: better to say that the stream cannot be continued.
-        return events if len(events) == kept.last - number else None
+        events = [event for event in stored.events if event.number > number]
+        # With a gap the client would lose messages without noticing: refuse to resume instead.
+        return events if len(events) == stored.last - number else None
 
     async def drop(self, session_id: str, stream: str) -> None:
         session = self._sessions.get(session_id)

@@ -1,4 +1,4 @@
-"""What a store must do. Contract tests in `tests/store` run over every implementation."""
+"""The interfaces of stores. Contract tests in `tests/store` run against every implementation."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from assay.model.session import SessionRecord
 
 
 class Event(NamedTuple):
-    """One message on a stream. `number` counts from 1 within its stream."""
+    """A message on a stream. Numbers start at 1 in each stream."""
 
     number: int
     data: bytes
 
 
 class SessionStore(Protocol):
-    """Sessions by id. A session that was not used for a while may be gone."""
+    """Sessions by id. Unused sessions may expire."""
 
     async def save(self, record: SessionRecord) -> None: ...
 
     async def load(self, session_id: str) -> SessionRecord | None:
-        """The session; none when it is unknown or has expired. To ask for it is no use of it."""
+        """The session; None if it is unknown or has expired. Loading does not count as use."""
         ...
 
     async def touch(self, session_id: str) -> None:
-        """Note that a session is in use, unless it has expired."""
+        """Record that a session is in use, unless it has expired."""
         ...
 
     async def delete(self, session_id: str) -> bool:
-        """Forget a session. False when there was none."""
+        """Delete a session. False if it did not exist."""
         ...
 
     async def evict(self) -> list[str]:
-        """Forget what is past its time or over the bound, and say which ids those were."""
+        """Delete expired sessions and those over the limit, and return their ids."""
         ...
 
 
 class EventStore(Protocol):
-    """Messages of streams, kept so that a client which lost its connection can catch up."""
+    """Messages of streams, so that a client that lost its connection can resume."""
 
     async def append(self, session_id: str, stream: str, data: bytes) -> int:
-        """Keep one more message and return its number."""
+        """Store a message and return its number."""
         ...
 
     async def after(self, session_id: str, stream: str, number: int) -> list[Event] | None:
-        """Messages later than `number`; none when the stream is unknown or no longer reaches back to it."""
+        """The messages after `number`; None if the stream is unknown or some of them are gone."""
         ...
 
     async def drop(self, session_id: str, stream: str) -> None:
-        """Forget one stream, which nobody can continue any more."""
+        """Delete a stream that can no longer be resumed."""
         ...
 
     async def forget(self, session_id: str) -> None:
-        """Drop all streams of a session."""
+        """Delete all streams of a session."""
         ...

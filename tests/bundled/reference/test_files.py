@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.bundled.reference import make_server
-from assay.bundled.reference.files import DAILY, DAYS, DIAGRAM, FILES, LONGEST, MAIN_RS, NOTES
+from assay.bundled.reference.files import DAILY, DAYS, DIAGRAM, FILES, MAIN_RS, MOST_CHARACTERS, NOTES
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from tests.bundled.reference.driving import client_of, text_of
@@ -109,7 +109,7 @@ async def test_the_list_knows_the_new_size() -> None:
         {"text": "x", "uri": "file:///resources/diagram.png"},
         {"text": "x", "uri": "file:///etc/passwd"},
         {"text": "x", "uri": "x" * 10_000},
-        {"text": "x" * (LONGEST + 1)},
+        {"text": "x" * (MOST_CHARACTERS + 1)},
     ],
 )
 async def test_what_may_not_be_edited_stays(arguments: dict[str, str]) -> None:

@@ -18,10 +18,10 @@ from assay import Server
 from assay.bundled.reference import folder, make_server
 from assay.bundled.reference.folder import (
     DEEPEST,
-    LARGEST,
     LONGEST_NAME,
+    MOST_BYTES,
+    FileUnavailable,
     Folder,
-    Refused,
     TooLarge,
     is_name,
     split,
@@ -88,7 +88,7 @@ def test_no_path_reads_outside(boxed: Folder, attempted: list[str]) -> None:
         for path in paths_of(uri):
             try:
                 assert boxed.read(path).decode() in INSIDE.values(), path
-            except Refused:
+            except FileUnavailable:
                 refused += 1
     assert refused > ATTEMPTS
     assert open_files() == before
@@ -116,14 +116,14 @@ def test_the_attempts_would_fool_careless_readers(
 )
 def test_traps_and_what_is_no_name_are_refused(boxed: Folder, name: str) -> None:
     for path in (name, f"{name}/canary.txt", f"sub/{name}", unquote(name)):
-        with pytest.raises(Refused):
+        with pytest.raises(FileUnavailable):
             boxed.read(path)
 
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("name", ["pipe", "socket", "zero", "device", "sub", "link_file"])
 def test_only_regular_files_are_read_and_nothing_is_waited_for(boxed: Folder, name: str) -> None:
-    with pytest.raises(Refused, match="not a regular file"):
+    with pytest.raises(FileUnavailable, match="not a regular file"):
         boxed.read(name)
 
 
@@ -134,7 +134,7 @@ def test_a_file_that_becomes_a_pipe_before_it_is_opened_is_refused(
     os.mkfifo(tmp_path / "file")
     regular = folder.Stamp(0, 0, 0, 0)
     monkeypatch.setattr(folder, "stamp_of", lambda name, directory: regular)
-    with pytest.raises(Refused, match="not a regular file"):
+    with pytest.raises(FileUnavailable, match="not a regular file"):
         Folder(tmp_path).read("file")
 
 
@@ -157,7 +157,7 @@ def test_a_directory_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path)
         for _ in range(3000):
             try:
                 read.add(served.read(f"sub/{target}"))
-            except Refused:
+            except FileUnavailable:
                 read.add(b"refused")
     finally:
         stop.set()
@@ -170,7 +170,7 @@ def test_a_directory_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path)
 def test_whatever_is_no_name_is_refused_and_names_stay_below(path: str) -> None:
     try:
         names = split(path)
-    except Refused:
+    except FileUnavailable:
         return
     assert "/".join(names) == path
     assert not any(name in ("", ".", "..") or "\0" in name or "\\" in name for name in names)
@@ -181,16 +181,16 @@ def test_paths_have_bounds(tmp_path: Path) -> None:
     assert not is_name("ä" * 128)
     assert len(split("/".join("x" * DEEPEST))) == DEEPEST
     for path in ("/".join("x" * (DEEPEST + 1)), "/".join(["x" * 200] * 25)):
-        with pytest.raises(Refused):
+        with pytest.raises(FileUnavailable):
             split(path)
 
 
 def test_files_have_a_largest_size(tmp_path: Path) -> None:
     served = Folder(tmp_path)
     with (tmp_path / "big").open("wb") as file:
-        file.truncate(LARGEST)
-        assert len(served.read("big")) == LARGEST
-        file.truncate(LARGEST + 1)
+        file.truncate(MOST_BYTES)
+        assert len(served.read("big")) == MOST_BYTES
+        file.truncate(MOST_BYTES + 1)
         with pytest.raises(TooLarge):
             served.read("big")
 
@@ -199,7 +199,7 @@ def test_a_file_that_grows_while_it_is_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (tmp_path / "big").open("wb") as file:
-        file.truncate(LARGEST + 1)
+        file.truncate(MOST_BYTES + 1)
     descriptor = os.open(tmp_path / "big", os.O_RDONLY)
     small = os.stat_result((stat.S_IFREG, 1, 1, 1, 0, 0, 5, 0, 0, 0))
     monkeypatch.setattr(folder.os, "fstat", lambda descriptor: small)
@@ -212,10 +212,10 @@ def test_a_file_that_grows_while_it_is_read_is_refused(
 
 async def test_a_client_learns_that_a_file_is_too_large(tmp_path: Path) -> None:
     with (tmp_path / "big.bin").open("wb") as file:
-        file.truncate(LARGEST + 1)
+        file.truncate(MOST_BYTES + 1)
     answer = await read(make_server(root=tmp_path), "big.bin")
     assert (answer["error"]["code"], answer["error"]["data"]) == (-32603, {"uri": BASE + "big.bin"})
-    assert str(LARGEST) in answer["error"]["message"]
+    assert str(MOST_BYTES) in answer["error"]["message"]
 
 
 async def read(server: Server, path: str) -> dict[str, dict[str, object]]:
@@ -272,7 +272,7 @@ def test_what_is_no_folder_is_refused_at_once(tmp_path: Path, path: str) -> None
 
 def test_a_platform_that_cannot_do_it_safely_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "CAN_BE_SAFE", False)
-    with pytest.raises(OSError, match="no way to read a folder"):
+    with pytest.raises(OSError, match="cannot read a folder"):
         Folder(tmp_path)
 
 

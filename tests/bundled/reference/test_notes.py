@@ -67,13 +67,13 @@ async def test_a_note_that_is_there_is_replaced_and_both_are_told(server: Server
 async def test_other_names_are_refused_without_effect(server: Server, root: Path, name: str) -> None:
     refused = await write(server, name, "x")
     assert (refused["isError"], refused["_meta"][EFFECTS]["effects"]) == (True, [])
-    assert "not a name for a note" in text_of(refused)
+    assert "invalid name for a note" in text_of(refused)
     assert os.listdir(root) == []
 
 
 async def test_a_text_that_is_too_long_is_refused(server: Server, root: Path) -> None:
-    refused = await write(server, "a.txt", "x" * (notes.LONGEST + 1))
-    assert text_of(refused) == f"text too long: limit {notes.LONGEST} characters"
+    refused = await write(server, "a.txt", "x" * (notes.MOST_CHARACTERS + 1))
+    assert text_of(refused) == f"text too long: limit {notes.MOST_CHARACTERS} characters"
     assert os.listdir(root) == []
 
 
@@ -100,7 +100,7 @@ def test_a_folder_is_not_filled_without_end(root: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(folder, "MOST_WRITTEN", 1)
     there = folder.Folder(root)
     assert there.write("one", b"x") is None
-    with pytest.raises(folder.Refused, match="limit 1 files"):
+    with pytest.raises(folder.FileUnavailable, match="limit 1 files"):
         there.write("two", b"x")
     assert there.write("one", b"y") == b"x"
 

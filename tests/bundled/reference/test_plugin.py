@@ -59,7 +59,7 @@ async def test_the_plugin_works_while_it_is_there() -> None:
 async def test_doing_it_twice_changes_nothing() -> None:
     async with client_of(make_server(), HANDSHAKE[-1]) as client:
         assert text_of(await client.call("unload_plugin")) == "The plugin is not loaded"
-        for said in ("Loaded", "The plugin is loaded already"):
+        for said in ("Loaded", "The plugin is already loaded"):
             assert text_of(await client.call("load_plugin")).startswith(said)
         assert await client.result("ping") == {}
         assert [len(client.of(method)) for method in CHANGED] == [1, 1, 1]

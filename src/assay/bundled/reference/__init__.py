@@ -1,6 +1,6 @@
-"""The reference server: every capability at work, for people who test their clients.
+"""The reference server: every capability of MCP, to test clients with.
 
-Written with the public names of `assay` only, one file for each concern.
+Written with the public names of `assay` only, one module per concern.
 """
 
 from .assembly import make_server

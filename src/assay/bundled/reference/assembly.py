@@ -1,4 +1,4 @@
-"""The whole server, put together."""
+"""Assembly of the reference server."""
 
 from __future__ import annotations
 
@@ -12,23 +12,28 @@ from .files import Files
 from .folder import Folder
 from .notes import Notes
 from .plugin import Plugin
-from .watch import Watched
+from .watch import WatchedFolder
 
 PAGE: Final = 10
-"""Things on one page of a list: fewer than there are tools, so that clients meet a second page."""
+"""Fewer than there are tools, so that clients have to follow a cursor."""
 PAGE_OF_FOLDER: Final = 1000
-"""The same with a folder, which may hold thousands."""
+"""With a folder, which may hold thousands of files."""
 STRICT: Final = Strictness(
     initialized=True, sessions=True, version_header=True, statuses=True, unknown_tool=True
 )
 
 
 def make_server(*, root: Path | None = None, strict: bool = False, limits: Limits | None = None) -> Server:
-    """A reference server; `root` is a folder that it serves, watches and writes notes to.
+    """Create a reference server.
+
+    Args:
+        root: A folder to serve as resources, watch for changes, and write notes to.
+        strict: Enforce rules beyond the specification.
+        limits: The limits of the server.
 
     Raises:
-        MissingExtra: a folder is given, and what watches it is not installed.
-        OSError: there is no such folder.
+        MissingExtra: `root` needs watchfiles, which is not installed.
+        OSError: the folder does not exist.
     """
     server = Server(
         identity.NAME,
@@ -47,6 +52,6 @@ def make_server(*, root: Path | None = None, strict: bool = False, limits: Limit
     Plugin(server)
     if root is not None:
         folder = Folder(root)
-        Watched(server, folder)
+        WatchedFolder(server, folder)
         Notes(server, folder)
     return server

@@ -1,4 +1,4 @@
-"""Tools that ask the client: its user, its model, its roots."""
+"""Tools that ask the client: its user, its model, or its roots."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay import Context, Server
 from .models import active_model
 
 READ_ONLY: Final = {"readOnlyHint": True}
-"""Asking changes nothing here, whatever the user does with it."""
+"""The tools themselves change nothing, whatever the user answers."""
 PAGE: Final = "https://assay.example/visit"
 
 
@@ -23,32 +23,32 @@ class Answer:
 
 async def ask_user(ctx: Context, question: Annotated[str, "What to ask"] = "Who are you?") -> str:
     """Asks the user to fill in a form"""
-    asked = await ctx.elicit(question, Answer, key="user")
-    if not asked.accepted or not isinstance(asked.content, Answer):
-        return f"The user chose to {asked.action}"
-    return f"{asked.content.name} likes {asked.content.colour}"
+    elicited = await ctx.elicit(question, Answer, key="user")
+    if not elicited.accepted or not isinstance(elicited.content, Answer):
+        return f"The user chose to {elicited.action}"
+    return f"{elicited.content.name} likes {elicited.content.colour}"
 
 
 async def ask_model(ctx: Context, prompt: Annotated[str, "What to ask the model"]) -> str:
-    """Asks the client's model, and hints at the one that `models/select` chose"""
+    """Asks the client's model, with a preference for the one chosen by `models/select`"""
     hints = {"hints": [{"name": active_model(ctx)}]}
     sampled = await ctx.sample(prompt, max_tokens=200, model_preferences=hints, key="model")
     return f"{sampled.model}: {sampled.text}"
 
 
 async def ask_roots(ctx: Context) -> str:
-    """Asks for the folders that the client lets the server work in"""
+    """Asks for the folders that the client allows the server to work in"""
     roots = await ctx.roots(key="roots")
     return "\n".join(root.uri for root in roots) or "The client has no roots"
 
 
 async def ask_visit(ctx: Context) -> str:
-    """Asks the user to open a page, and tells the client when that is done"""
-    asked = await ctx.elicit_url("Please open this page and come back", PAGE, key="visit")
-    if not asked.accepted:
-        return f"The user chose to {asked.action}"
-    if asked.id is not None:
-        await ctx.elicitation_complete(asked.id)
+    """Asks the user to open a page, and notifies the client when that is done"""
+    elicited = await ctx.elicit_url("Please open this page and come back", PAGE, key="visit")
+    if not elicited.accepted:
+        return f"The user chose to {elicited.action}"
+    if elicited.id is not None:
+        await ctx.elicitation_complete(elicited.id)
     return "The user has opened the page"
 
 

@@ -1,4 +1,4 @@
-"""A small file system in memory. Its files can be edited, and whoever subscribed hears of it."""
+"""A small file system in memory, with files that can be edited."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NOTES: Final = "file:///resources/notes.txt"
 MAIN_RS: Final = "file:///project/src/main.rs"
 DAILY: Final = "file:///notes/daily/{day}.md"
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-LONGEST: Final = 64 * 1024
-"""Characters that a file may be given by `edit_resource`."""
-# `destructiveHint` is true where nothing is said; where it is said, careful clients leave alone what they are
-# here to try.
+MOST_CHARACTERS: Final = 64 * 1024
+"""Of a file written by `edit_resource`."""
+# Without `destructiveHint`, which defaults to true: careful clients would not call a tool that declares it,
+# and this one is here to be called.
 HINTS: Final = {"idempotentHint": True, "openWorldHint": False}
 DIAGRAM: Final = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAACgAAAATAQAAAADKOHKuAAAAJ0lEQVR42mP4DwIMmOQB5v8HmBnu//5//zc28geD/G+cshC9OEwG"
@@ -73,7 +73,7 @@ FILES: Final = MappingProxyType(
 
 
 class Files:
-    """The files of one server, and how they stand."""
+    """The files of one server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -105,14 +105,14 @@ class Files:
     async def edit_resource(
         self,
         ctx: Context,
-        text: Annotated[str, "What it holds from now on"],
-        uri: Annotated[str, "Which text resource"] = NOTES,
+        text: Annotated[str, "The new content"],
+        uri: Annotated[str, "The URI of a text resource"] = NOTES,
     ) -> str:
-        """Changes a text resource and tells its subscribers"""
+        """Changes a text resource and notifies its subscribers"""
         if uri not in FILES or not FILES[uri].is_text:
             raise ToolError(f"not a text resource of this server: {uri[:200]}")
-        if len(text) > LONGEST:
-            raise ToolError(f"text too long: limit {LONGEST} characters")
+        if len(text) > MOST_CHARACTERS:
+            raise ToolError(f"text too long: limit {MOST_CHARACTERS} characters")
         before, self._data[uri] = self._data[uri], text.encode()
         ctx.effect("update", uri, kind="resource", reversible=True, before=before, after=self._data[uri])
         self._server.resources.describe(uri, size=len(self._data[uri]), annotations=self._annotations(uri))
@@ -122,7 +122,7 @@ class Files:
 
 
 async def daily(day: str) -> str:
-    """What was noted on a day of the week"""
+    """The notes of a day of the week"""
     if day not in DAYS:
         raise ResourceNotFound(DAILY.replace("{day}", day))
     return f"# {day.capitalize()}\n\nNothing happened.\n"

@@ -1,8 +1,8 @@
-"""A real folder, read and written so that nothing outside it can be reached.
+"""A folder on disk, read and written without any way to reach files outside it.
 
-A path is opened one name at a time, each relative to the descriptor of the directory before it and never
-through a link. So there is no moment between a check and a use in which a name could come to mean
-something else, and no spelling of a path that leads out: a name holds no slash, and `..` is no name.
+A path is opened one name at a time, each relative to the descriptor of its parent directory and without
+following links. Nothing can be swapped between a check and its use, and no path leads out: names contain no
+slash, and `..` is refused.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-LARGEST: Final = 2 * 1024 * 1024
-"""Bytes of a file that is read; Base64 and JSON make it larger, and clients take 4 MiB."""
+MOST_BYTES: Final = 2 * 1024 * 1024
+"""Of a file that is read. Base64 and JSON make it larger, and clients accept 4 MiB."""
 MOST_FILES: Final = 10_000
-"""Files that are listed."""
+"""In the list of resources."""
 MOST_WRITTEN: Final = 1000
-"""Things right below the folder, from which on no file is added."""
+"""Entries of the folder itself, beyond which no file is added."""
 LONGEST_NAME: Final = 255
 LONGEST_PATH: Final = 4096
 DEEPEST: Final = 32
 
-# O_NONBLOCK: opening a pipe would wait for its other end. O_NOCTTY: a terminal would become ours.
+# O_NONBLOCK: opening a pipe must not wait for its other end. O_NOCTTY: a terminal must not become ours.
 _FILE: Final = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -44,17 +44,17 @@ CAN_BE_SAFE: Final = (
 )
 
 
-class Refused(Exception):
-    """There is no file to read under that path, for whatever reason; the text is for the log."""
+class FileUnavailable(Exception):
+    """The path cannot be read or written. The reason is for the log, not for clients."""
 
 
-class TooLarge(Refused):
+class TooLarge(FileUnavailable):
     def __init__(self, size: int) -> None:
-        super().__init__(f"file too large: {size} bytes, limit {LARGEST}")
+        super().__init__(f"file too large: {size} bytes, limit {MOST_BYTES}")
 
 
 class Stamp(NamedTuple):
-    """What tells one state of a file from another."""
+    """Attributes that change when a file is written."""
 
     size: int
     modified: int
@@ -63,31 +63,31 @@ class Stamp(NamedTuple):
 
 
 class Folder:
-    """Files below one directory. It stays the same directory even when it is renamed."""
+    """The files below a directory, even if the directory is renamed later."""
 
     def __init__(self, path: Path) -> None:
         """
         Raises:
-            OSError: there is no such directory, or this platform cannot read one safely.
+            OSError: the directory does not exist, or this platform cannot read one safely.
         """
         if not CAN_BE_SAFE:
-            raise OSError("this platform has no way to read a folder that cannot be led out of")
+            raise OSError("this platform cannot read a folder without following links")
         self.path = path.resolve()
-        # Links above the folder are its owner's choice; what is below is not.
+        # Links above the folder are its owner's choice; those below it may be an attack.
         self._root = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         weakref.finalize(self, os.close, self._root)
 
     def read(self, path: str) -> bytes:
         """
         Raises:
-            Refused: it is no regular file below this folder.
+            FileUnavailable: it is not a regular file below this folder.
         """
         *parents, name = split(path)
         try:
             with self._opened_directory(parents) as directory, opened_file(name, directory) as descriptor:
                 return read_whole(descriptor)
         except OSError as error:
-            raise Refused(f"{path!r}: {error.strerror}") from error
+            raise FileUnavailable(f"{path!r}: {error.strerror}") from error
 
     @contextmanager
     def _opened_directory(self, names: list[str]) -> Iterator[int]:
@@ -102,18 +102,19 @@ class Folder:
             os.close(directory)
 
     def write(self, name: str, data: bytes) -> bytes | None:
-        """Put a file right below this folder, as a whole or not at all; what it held before, if it was there.
+        """Write a file into this folder, atomically, and return its previous content; None for a new file.
 
         Raises:
-            Refused: this is no name for a file, something else has it, or there are too many files.
+            FileUnavailable: the name is invalid or taken by something else, or the folder is full.
             OSError: it cannot be written.
         """
         if not is_name(name):
-            raise Refused(f"not a name for a file: {name!r}")
+            raise FileUnavailable(f"invalid file name: {name!r}")
         before = self._replaceable(name)
         if before is None and len(os.listdir(self._root)) >= MOST_WRITTEN:
-            raise Refused(f"the folder is full: limit {MOST_WRITTEN} files")
-        # Written under a hidden name first: nobody reads half a file, and a link is replaced, not followed.
+            raise FileUnavailable(f"the folder is full: limit {MOST_WRITTEN} files")
+        # Written under a hidden name first: readers never see half a file, and a link is replaced, not
+        # followed.
         hidden = f".{secrets.token_hex(8)}"
         try:
             with os.fdopen(os.open(hidden, _NEW, 0o644, dir_fd=self._root), "wb") as file:
@@ -133,50 +134,50 @@ class Folder:
         return self.read(name)
 
     def scan(self) -> dict[str, Stamp]:
-        """The files that are listed, by path, in order of their names."""
-        found: dict[str, Stamp] = {}
+        """All files by path, sorted by name."""
+        stamps: dict[str, Stamp] = {}
         for above, directories, files, directory in os.fwalk(".", dir_fd=self._root):
             parents = above.split("/")[1:]
             directories[:] = sorted(filter(is_name, directories)) if len(parents) < DEEPEST - 1 else []
             for name in sorted(filter(is_name, files)):
                 stamp = stamp_of(name, directory)
                 if stamp is not None:
-                    found["/".join((*parents, name))] = stamp
-                if len(found) >= MOST_FILES:
-                    return found
-        return found
+                    stamps["/".join((*parents, name))] = stamp
+                if len(stamps) >= MOST_FILES:
+                    return stamps
+        return stamps
 
 
 def split(path: str) -> list[str]:
-    """The names that a path goes through.
+    """The names in a path.
 
     Raises:
-        Refused: one of them is no name, or there are too many.
+        FileUnavailable: one of them is invalid, or there are too many.
     """
     names = path.split("/")
     if len(path) > LONGEST_PATH or len(names) > DEEPEST:
-        raise Refused("path too long")
+        raise FileUnavailable("path too long")
     if not all(map(is_name, names)):
-        raise Refused(f"not a path to a file: {path!r}")
+        raise FileUnavailable(f"invalid path: {path!r}")
     return names
 
 
 def is_name(name: str) -> bool:
-    """Whether this is a name that is served: hidden files, `.` and `..` are not."""
+    """Whether a name is served: hidden files, `.` and `..` are not."""
     if not name or name.startswith(".") or "/" in name or "\\" in name or not name.isprintable():
         return False
     try:
         return len(name.encode("utf-8")) <= LONGEST_NAME
     except UnicodeEncodeError:
-        return False  # bytes that are no text: no URI could say them
+        return False  # not UTF-8: it has no URI
 
 
 def stamp_of(name: str, directory: int) -> Stamp | None:
-    """The state of a regular file; none for anything else."""
+    """The state of a regular file; None for anything else."""
     try:
         about = os.stat(name, dir_fd=directory, follow_symlinks=False)
     except OSError:
-        return None  # it went away meanwhile
+        return None  # removed in the meantime
     if not stat.S_ISREG(about.st_mode):
         return None
     return Stamp(about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino)
@@ -184,14 +185,14 @@ def stamp_of(name: str, directory: int) -> Stamp | None:
 
 @contextmanager
 def opened_file(name: str, directory: int) -> Iterator[int]:
-    # Looked at first, because opening a device may already do something.
+    # Checked before opening, because opening a device may have an effect.
     if stamp_of(name, directory) is None:
-        raise Refused(f"not a regular file: {name!r}")
+        raise FileUnavailable(f"not a regular file: {name!r}")
     descriptor = os.open(name, _FILE, dir_fd=directory)
     try:
-        # And once more: another file may have taken its name.
+        # Checked again: another file may have taken the name.
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise Refused(f"not a regular file: {name!r}")
+            raise FileUnavailable(f"not a regular file: {name!r}")
         yield descriptor
     finally:
         os.close(descriptor)
@@ -199,10 +200,10 @@ def opened_file(name: str, directory: int) -> Iterator[int]:
 
 def read_whole(descriptor: int) -> bytes:
     size = os.fstat(descriptor).st_size
-    if size > LARGEST:
+    if size > MOST_BYTES:
         raise TooLarge(size)
     with os.fdopen(descriptor, "rb", closefd=False) as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:  # it grew while it was read
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:  # it grew while it was read
         raise TooLarge(len(data))
     return data

@@ -1,4 +1,4 @@
-"""Who the server says it is."""
+"""Name, version and instructions of the reference server."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ VERSION: Final = "1.0.0"
 TITLE: Final = "Reference MCP Server"
 DESCRIPTION: Final = "Every capability of MCP at work, to test clients against."
 PREFIX: Final = "dev.assay/"
-"""Before the names of what the server adds to the protocol."""
+"""The prefix of the names of its extensions."""
 INSTRUCTIONS: Final = """\
-A server to test MCP clients with. Call `echo`, `sum` or `get_weather` to begin with. `long_task` takes its
-time and can be cancelled. `load_plugin` and `edit_resource` change what the server offers, and tell you so.
-`models/list`, `models/select` and `metadata/get` are methods of this server's own."""
+A server to test MCP clients with. Start with `echo`, `sum` or `get_weather`. `long_task` takes a while and
+can be cancelled. `load_plugin` and `edit_resource` change what the server offers and send notifications.
+`models/list`, `models/select` and `metadata/get` are custom methods."""
 ICONS: Final = [
     Icon(
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAABAAAAAQAQAAAAA3iMLMAAAAKklEQVR42mP4/5/hjz0I/ZwPQp/P"

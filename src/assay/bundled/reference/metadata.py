@@ -1,4 +1,4 @@
-"""Metadata: what the server says of itself, once more and in one place."""
+"""The custom method `metadata/get`: everything about the server in one result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models: a list, and a choice that each client makes for itself."""
+"""The custom methods `models/list` and `models/select`: a choice that is stored per client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INVALID_PARAMS: Final = -32602
 class Model:
     name: str
     description: str
-    contextLength: int  # as it is on the wire
+    contextLength: int  # camel case, as on the wire
 
 
 MODELS: Final = MappingProxyType(
@@ -36,7 +36,7 @@ DEFAULT: Final = next(iter(MODELS))
 
 
 def active_model(ctx: Context) -> str:
-    """What this client chose: in its session, or as its principal where it has none."""
+    """The model that this client has chosen, in its session or as its principal."""
     chosen: str = ctx.session.get(KEY, DEFAULT)
     return chosen
 

@@ -1,4 +1,4 @@
-"""Notes: a tool that really writes a file, and says so."""
+"""A tool that writes files, and reports it as an effect."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Annotated, Final
 
 from assay import Context, Server, ToolError
 
-from .folder import Folder, Refused
+from .folder import FileUnavailable, Folder
 
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-LONGEST: Final = 64 * 1024
-"""Characters of a note."""
+MOST_CHARACTERS: Final = 64 * 1024
+"""Of a note."""
 HINTS: Final = {
     "readOnlyHint": False,
     "destructiveHint": True,
@@ -21,7 +21,7 @@ HINTS: Final = {
 
 
 class Notes:
-    """The files right below the folder that is served."""
+    """Writes notes into the served folder."""
 
     def __init__(self, server: Server, folder: Folder) -> None:
         self._folder = folder
@@ -30,19 +30,19 @@ class Notes:
     def write_note(
         self,
         ctx: Context,
-        name: Annotated[str, "Of the file: letters, digits, dots, hyphens, underscores"],
-        text: Annotated[str, "What it holds from now on"],
+        name: Annotated[str, "The file name: letters, digits, dots, hyphens, underscores"],
+        text: Annotated[str, "The new content"],
     ) -> str:
-        """Writes a text file into the folder that is served; one that is there is replaced"""
+        """Writes a text file into the served folder, replacing an existing one"""
         if not NAME.fullmatch(name):
-            raise ToolError(f"not a name for a note: {name[:200]!r}")
-        if len(text) > LONGEST:
-            raise ToolError(f"text too long: limit {LONGEST} characters")
+            raise ToolError(f"invalid name for a note: {name[:200]!r}")
+        if len(text) > MOST_CHARACTERS:
+            raise ToolError(f"text too long: limit {MOST_CHARACTERS} characters")
         data = text.encode()
         try:
             before = self._folder.write(name, data)
-        except Refused as refused:
-            raise ToolError(f"cannot write {name}: {refused}") from None
+        except FileUnavailable as error:
+            raise ToolError(f"cannot write {name}: {error}") from None
         except OSError as error:
             raise ToolError(f"cannot write {name}: {error.strerror}") from None
         ctx.effect("create" if before is None else "update", name, before=before, after=data)

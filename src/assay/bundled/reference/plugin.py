@@ -1,4 +1,5 @@
-"""A plugin that comes and goes: a tool, a prompt and a resource, each announced by its list."""
+"""A plugin that can be loaded and unloaded: a tool, a prompt and a resource. Clients are notified of each
+list."""
 
 from __future__ import annotations
 
@@ -15,23 +16,23 @@ ADDS: Final = {"destructiveHint": False, "idempotentHint": True, "openWorldHint"
 REMOVES: Final = {"idempotentHint": True, "openWorldHint": False}
 
 
-async def reverse(text: Annotated[str, "What to turn round"]) -> str:
-    """Turns a text round; there only while the plugin is loaded"""
+async def reverse(text: Annotated[str, "The text to reverse"]) -> str:
+    """Reverses a text; available while the plugin is loaded"""
     return text[::-1]
 
 
-async def greeting(name: Annotated[str, "Whom to greet"] = "world") -> str:
-    """Greets somebody; there only while the plugin is loaded"""
+async def greeting(name: Annotated[str, "The name to greet"] = "world") -> str:
+    """Greets someone by name; available while the plugin is loaded"""
     return f"Say hello to {name}."
 
 
 async def readme() -> str:
-    """What the plugin is for; there only while it is loaded"""
-    return "# Plugin\n\nIt comes and goes.\n"
+    """About the plugin; available while it is loaded"""
+    return "# Plugin\n\nIt can be loaded and unloaded.\n"
 
 
 class Plugin:
-    """Loaded for all clients of one server at once: a list is the same for everybody."""
+    """Loaded for all clients of a server at once, because they share its lists."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -40,9 +41,9 @@ class Plugin:
         server.tool(title="Unload the Plugin", annotations=REMOVES)(self.unload_plugin)
 
     async def load_plugin(self, ctx: Context) -> str:
-        """Adds a tool, a prompt and a resource, and tells clients that the lists have changed"""
+        """Adds a tool, a prompt and a resource, and notifies clients that the lists have changed"""
         if self._loaded:
-            return "The plugin is loaded already"
+            return "The plugin is already loaded"
         self._loaded = True
         self._server.tools.add(reverse, name=TOOL, title="Reverse")
         self._server.prompts.add(greeting, name=PROMPT, title="Greeting", version="1.0.0")
@@ -52,7 +53,7 @@ class Plugin:
         return f"Loaded {TOOL}, {PROMPT} and {RESOURCE}"
 
     async def unload_plugin(self, ctx: Context) -> str:
-        """Removes what `load_plugin` added, and tells clients that the lists have changed"""
+        """Removes what `load_plugin` added, and notifies clients that the lists have changed"""
         if not self._loaded:
             return "The plugin is not loaded"
         self._loaded = False

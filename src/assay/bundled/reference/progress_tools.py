@@ -1,4 +1,4 @@
-"""Tools that tell of their work while they do it."""
+"""Tools that report progress and log messages while they run."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from msgspec import Meta
 from assay import Context, Server
 
 READ_ONLY: Final = {"readOnlyHint": True, "openWorldHint": False}
-LONGEST: Final = 60
-BEAT: Final = 0.05
-"""Seconds between two numbers of `count`: long enough to be cancelled in between."""
+MOST_SECONDS: Final = 60
+INTERVAL: Final = 0.05
+"""Seconds between two numbers of `count`, so that it can be cancelled in between."""
 LOGGER: Final = "reference"
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
 async def long_task(
     ctx: Context,
-    seconds: Annotated[float, Meta(ge=0, le=LONGEST, description="How long it takes")] = 2.0,
+    seconds: Annotated[float, Meta(ge=0, le=MOST_SECONDS, description="How long it runs")] = 2.0,
     steps: Annotated[int, Meta(ge=1, le=100, description="How often it reports progress")] = 4,
 ) -> str:
-    """Takes its time, reports progress, and stops when it is cancelled"""
+    """Runs for a while, reports progress, and stops when it is cancelled"""
     for step in range(steps):
         await ctx.progress(step, total=steps, message=f"step {step + 1} of {steps}")
         await asyncio.sleep(seconds / steps)
@@ -33,16 +33,16 @@ async def long_task(
 async def count(
     ctx: Context, to: Annotated[int, Meta(ge=1, le=100, description="The last number")] = 3
 ) -> str:
-    """Counts aloud, one number at a time: by progress, and in the log"""
+    """Counts up, and reports each number as progress and in the log"""
     for number in range(1, to + 1):
         await ctx.progress(number, total=to, message=f"{number} of {to}")
         await ctx.log("info", f"counted to {number}", logger=LOGGER)
-        await asyncio.sleep(BEAT)
+        await asyncio.sleep(INTERVAL)
     return f"Counted to {to}"
 
 
 async def log_each_level(ctx: Context) -> str:
-    """Logs one message at each level; the client gets those that it asked for"""
+    """Logs one message at each level; the client receives those at its level and above"""
     for level in LEVELS:
         await ctx.log(level, f"A message of level {level}", logger=LOGGER)
     return f"Logged at {len(LEVELS)} levels"

@@ -1,4 +1,4 @@
-"""Prompts: templates that a user picks by name."""
+"""Prompts, with completion of their arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ LANGUAGES: Final = (
 
 
 async def code_review(
-    code: Annotated[str, "The code to review"], language: Annotated[str, "What it is written in"] = "Python"
+    code: Annotated[str, "The code to review"],
+    language: Annotated[str, "Its programming language"] = "Python",
 ) -> PromptResult:
     """Asks the LLM to analyze code quality and suggest improvements"""
     text = f"Please review this {language} code:\n{code}"
@@ -31,32 +32,30 @@ async def code_review(
 
 async def bug_report(
     summary: Annotated[str, "What goes wrong, in one line"],
-    steps: Annotated[str, "How to make it happen"] = "unknown",
+    steps: Annotated[str, "How to reproduce it"] = "unknown",
     expected: Annotated[str, "What should happen instead"] = "unknown",
 ) -> PromptResult:
-    """Writes a bug report from what is known"""
+    """Writes a bug report from notes"""
     known = f"Summary: {summary}\nSteps to reproduce: {steps}\nExpected: {expected}"
     messages = [
         Message("user", Text(f"Write a bug report from these notes.\n\n{known}")),
-        Message(
-            "assistant", Text("I will write it with a title, the steps, and what was seen and expected.")
-        ),
+        Message("assistant", Text("I will write a title, the steps, and the actual and expected behaviour.")),
     ]
     return PromptResult(messages, "Bug report prompt")
 
 
 async def refactor(
     code: Annotated[str, "The code to refactor"],
-    goal: Annotated[str, "What should become better"] = "readability",
-    language: Annotated[str, "What it is written in"] = "Python",
+    goal: Annotated[str, "What to improve"] = "readability",
+    language: Annotated[str, "Its programming language"] = "Python",
 ) -> PromptResult:
-    """Asks the LLM to refactor code without changing what it does"""
-    text = f"Refactor this {language} code for {goal}, and keep what it does:\n{code}"
+    """Asks the LLM to refactor code without changing its behaviour"""
+    text = f"Refactor this {language} code for {goal}, and keep its behaviour:\n{code}"
     return PromptResult([Message("user", Text(text))], "Refactoring prompt")
 
 
 async def languages() -> tuple[str, ...]:
-    """All candidates: the server picks those that fit what was typed."""
+    """All candidates: the server matches them with the text so far."""
     return LANGUAGES
 
 

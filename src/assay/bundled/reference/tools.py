@@ -1,4 +1,4 @@
-"""Tools that only return: text, structured results, each type of content, each way to fail."""
+"""Tools that return text, structured results and each type of content, or fail in each way."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .files import DIAGRAM, MAIN_RS
 READ_ONLY: Final = {"readOnlyHint": True, "openWorldHint": False}
 SILENCE: Final = b64decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA==")
 EXACT: Final = 2**53
-"""Below this, a float that is whole is written as an integer."""
+"""Whole floats below this are written as integers."""
 WEATHER: Final = MappingProxyType(
     {"new york": (72, "Partly cloudy"), "phoenix": (85, "Sunny"), "london": (59, "Light rain")}
 )
@@ -43,8 +43,8 @@ WEATHER_SCHEMA: Final = {
     "required": ["temperature", "conditions"],
 }
 
-OWN_CODE: Final = -31000
-"""Outside of what JSON-RPC reserves, as codes of an application should be."""
+APPLICATION_CODE: Final = -31000
+"""Outside the range that JSON-RPC reserves."""
 
 Block = Text | Image | Audio | ResourceLink | EmbeddedResource
 
@@ -54,7 +54,7 @@ class Total:
     total: float
 
 
-async def echo(message: Annotated[str, "What to say back"]) -> str:
+async def echo(message: Annotated[str, "The text to return"]) -> str:
     """Echoes input text"""
     return message
 
@@ -63,7 +63,7 @@ async def add_up(a: float, b: float) -> Total:
     """Calculates sum of two numbers"""
     total = a + b
     if total in (float("inf"), float("-inf")):
-        raise ToolError("the sum is larger than a number can be")
+        raise ToolError("the sum is too large for a number")
     return Total(int(total) if total.is_integer() and abs(total) < EXACT else total)
 
 
@@ -72,24 +72,24 @@ async def get_weather(location: Annotated[str, "City name or zip code"], ctx: Co
     temperature, conditions = weather_in(location)
     await ctx.log("debug", f"looked up {location}", logger="weather")
     text = f"Current weather in {location}:\nTemperature: {temperature}°F\nConditions: {conditions}"
-    found = {"temperature": temperature, "conditions": conditions}
-    return ToolResult([Text(text), Text(json.dumps(found))], found)
+    weather = {"temperature": temperature, "conditions": conditions}
+    return ToolResult([Text(text), Text(json.dumps(weather))], weather)
 
 
 def weather_in(location: str) -> tuple[int, str]:
-    """The same for the same place each time; nothing is asked of the world outside."""
+    """Made up, and always the same for a location."""
     if not location.strip():
         raise ToolError("location must not be empty")
-    chance = crc32(location.strip().lower().encode("utf-8", "replace"))
-    return WEATHER.get(location.strip().lower(), (40 + chance % 50, SKIES[chance % len(SKIES)]))
+    seed = crc32(location.strip().lower().encode("utf-8", "replace"))
+    return WEATHER.get(location.strip().lower(), (40 + seed % 50, SKIES[seed % len(SKIES)]))
 
 
 async def show_content(
     kind: Annotated[
-        Literal["all", "text", "image", "audio", "resource_link", "resource"], "Which type of content"
+        Literal["all", "text", "image", "audio", "resource_link", "resource"], "The type of content"
     ] = "all",
 ) -> list[Block]:
-    """Returns each type of content that a result can hold, or one of them"""
+    """Returns every type of content, or one of them"""
     link = ResourceLink(
         MAIN_RS, "main.rs", mime_type="text/x-rust", description="Primary application entry point"
     )
@@ -113,8 +113,8 @@ async def fail(
     if how == "tool":
         raise ToolError("This tool fails on purpose")
     if how == "protocol":
-        raise RpcError(OWN_CODE, "This call fails on purpose", {"how": how})
-    raise RuntimeError("a fault whose details stay in the server's log")
+        raise RpcError(APPLICATION_CODE, "This call fails on purpose", {"how": how})
+    raise RuntimeError("an error whose details stay in the server's log")
 
 
 def register(server: Server) -> None:

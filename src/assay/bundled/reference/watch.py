@@ -1,4 +1,4 @@
-"""A folder as resources: listed, read, watched."""
+"""A folder as resources, watched for changes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from urllib.parse import quote
 
 from assay import Annotations, Contents, MissingExtra, ResourceNotFound, RpcError, Server
 
-from .folder import Folder, Refused, Stamp, TooLarge
+from .folder import FileUnavailable, Folder, Stamp, TooLarge
 
 BASE: Final = "file:///root/"
 TEMPLATE: Final = BASE + "{+path}"
 DEBOUNCE: Final = 200
-"""Milliseconds in which changes are gathered; a change should be told within a second."""
+"""Milliseconds in which changes are collected; clients should be notified within a second."""
 BATCH: Final = 100
-"""Changes of the list that are made at once, before requests get their turn again."""
+"""Changes of the list before other tasks get to run."""
 BINARY: Final = "application/octet-stream"
 COMPRESSED: Final = MappingProxyType({"gzip": "application/gzip", "bzip2": "application/x-bzip2"})
 INTERNAL_ERROR: Final = -32603
 
 
-class Watched:
-    """Keeps the resources of a server in line with a folder."""
+class WatchedFolder:
+    """Keeps the resources of a server in sync with a folder."""
 
     def __init__(self, server: Server, folder: Folder) -> None:
         """
@@ -39,8 +39,8 @@ class Watched:
         self._server = server
         self._folder = folder
         self._known: dict[str, Stamp] = {}
-        for listed, stamp in self._folder.scan().items():
-            self._add(listed, stamp)
+        for path, stamp in self._folder.scan().items():
+            self._add(path, stamp)
         options: dict[str, Any] = {"name": "root", "title": "Files of the served folder"}
         server.resource(TEMPLATE, description="Any file below the folder", **options)(self.read)
         server.background(self.run)
@@ -51,8 +51,8 @@ class Watched:
             data = self._folder.read(path)
         except TooLarge as error:
             raise RpcError(INTERNAL_ERROR, str(error), {"uri": uri}) from None
-        except Refused:
-            # Why is not told: whoever asks learns nothing of what is there besides files.
+        except FileUnavailable:
+            # The same for every reason, so that clients learn nothing about other paths.
             raise ResourceNotFound(uri) from None
         return to_contents(uri, data)
 
@@ -61,7 +61,7 @@ class Watched:
         changed = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._watch(changed))
-            # The watch is set up in its first step: whatever changes after the next scan is noticed.
+            # The watch starts in its first step, so that no change after the next scan is missed.
             await asyncio.sleep(0)
             while True:
                 await self._catch_up()
@@ -77,15 +77,15 @@ class Watched:
             changed.set()
 
     async def _catch_up(self) -> None:
-        """Make the list what the folder is now, and tell of what is new in it."""
-        found = await asyncio.to_thread(self._folder.scan)
-        changes = [path for path in {**self._known, **found} if self._known.get(path) != found.get(path)]
+        """Update the list to the state of the folder, and notify clients of changed files."""
+        current = await asyncio.to_thread(self._folder.scan)
+        changes = [path for path in {**self._known, **current} if self._known.get(path) != current.get(path)]
         for number, path in enumerate(changes):
-            self._follow(path, found.get(path))
+            self._update(path, current.get(path))
             if number % BATCH == BATCH - 1:
                 await asyncio.sleep(0)
 
-    def _follow(self, path: str, stamp: Stamp | None) -> None:
+    def _update(self, path: str, stamp: Stamp | None) -> None:
         if stamp is None:
             del self._known[path]
             self._server.resources.remove(uri_of(path))
@@ -119,7 +119,7 @@ def mime_type_of(path: str) -> str:
 
 
 def to_contents(uri: str, data: bytes) -> Contents:
-    """Text where it is text: what nothing is known of may be, and shows it by being readable."""
+    """Text if it can be decoded, unless its type is binary; a file of unknown type may be either."""
     kind = mime_type_of(uri)
     if kind == BINARY or kind.startswith(("text/", "application/")) or kind.endswith("+xml"):
         text = text_of(data)
