@@ -20,8 +20,8 @@ from assay.protocol.framing.websocket import (
     Close,
     MessageReader,
     Ping,
-    Received,
     Violation,
+    WebSocketEvent,
     close_frame,
     frame,
 )
@@ -76,7 +76,7 @@ class SocketLink(DuplexLink):
             pass  # the end, as far as the reader of the inbox cares
         self._inbox.put(None)
 
-    def _take_frames(self, received: list[Received]) -> bool:
+    def _take_frames(self, received: list[WebSocketEvent]) -> bool:
         """False when nothing more is to come."""
         for one in received:
             if isinstance(one, str):
