@@ -21,7 +21,7 @@ from itertools import count
 from pathlib import Path
 
 from assay.lab.harness.naming import matches
-from assay.lab.harness.sabotage.saboteur import LOCKED
+from assay.lab.harness.sabotage.saboteur import WITH_TOKENS
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import SHIPPED, suite_named
@@ -51,7 +51,7 @@ def candidates(suites: Sequence[str], globs: Sequence[str]) -> list[Candidate]:
         candidate
         for candidate in every
         if Transport.HTTP in candidate.saboteur.transports
-        and candidate.saboteur.server != LOCKED  # the official suite sends no tokens
+        and candidate.saboteur.server != WITH_TOKENS  # the official suite sends no tokens
         and (not globs or any(matches(glob, candidate.saboteur.id) for glob in globs))
     ]
 

@@ -29,7 +29,7 @@ from assay.lab import (
     render,
 )
 from assay.lab.harness.run.event import CellFinished, CellsPlanned, CellStarted, RunFinished, SubjectKnown
-from assay.lab.harness.scripted_server.client import Invitation
+from assay.lab.harness.scripted_server.client import ClientSetup
 from assay.lab.stored import find_run, newest_run, rejudge, stored_run
 from assay.model.error import AssayError
 from assay.revisions.registry import HANDSHAKE
@@ -165,9 +165,9 @@ async def test_judge_client_returns_the_run() -> None:
 
 
 async def test_a_function_can_operate_the_client() -> None:
-    async def invite(invitation: Invitation, limit: float) -> None:
-        command = [sys.executable, str(VISITOR), invitation.url]
-        environment = invitation.environment
+    async def invite(setup: ClientSetup, limit: float) -> None:
+        command = [sys.executable, str(VISITOR), setup.url]
+        environment = setup.environment
         process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.DEVNULL)
         assert await process.wait() == 0
 

@@ -71,7 +71,7 @@ def contexts(saboteur: Saboteur) -> Callable[[Any], FaultContext]:
     """Contexts by request, with a common memory."""
     revision = next(revision for revision in reversed(REVISIONS) if saboteur.window(revision))
     memory: dict[str, Any] = {}
-    return lambda request: FaultContext(min(saboteur.transports), revision, asked=request, memory=memory)
+    return lambda request: FaultContext(min(saboteur.transports), revision, request=request, memory=memory)
 
 
 @pytest.mark.parametrize("saboteur", [each for each in SABOTEURS if each.request], ids=lambda each: each.id)

@@ -40,7 +40,7 @@ def execute(options: argparse.Namespace) -> int:
     require_lab()
     from assay.lab.harness.naming import matches
     from assay.lab.harness.sabotage.proof import missed, rates, run_trials, total
-    from assay.lab.harness.sabotage.saboteur import LOCKED, Saboteur
+    from assay.lab.harness.sabotage.saboteur import WITH_TOKENS, Saboteur
     from assay.lab.selection import any_suite
 
     suite = any_suite(options.suite)
@@ -50,7 +50,7 @@ def execute(options: argparse.Namespace) -> int:
         hint = f"`assay list --saboteurs --suite {suite.name}` shows all; other suites have others"
         raise CommandFailed(ExitCode.USAGE, f"no such saboteur: {', '.join(unknown)}", hint)
     chosen = [fault for fault in faults if any(matches(text, fault.id) for text in patterns)]
-    if any(isinstance(fault, Saboteur) and (fault.server or "").startswith(LOCKED) for fault in chosen):
+    if any(isinstance(fault, Saboteur) and (fault.server or "").startswith(WITH_TOKENS) for fault in chosen):
         require_tokens()
     trials = asyncio.run(run_trials(chosen, suite))
     uncaught = list(missed(trials))

@@ -20,9 +20,9 @@ from assay.lab.harness.scripted_server.client import (
     SERVER,
     URL,
     Client,
+    ClientExit,
+    ClientSetup,
     CommandClient,
-    Ended,
-    Invitation,
 )
 from assay.lab.harness.scripted_server.client_run import ClientRun
 from assay.lab.harness.scripted_server.runner import ClientOrder, ClientRunner, planned
@@ -42,7 +42,7 @@ TIMEOUT: Final = 30.0
 BY_HAND: Final = 600.0
 """Seconds for one scenario: of a program, and of a person."""
 
-Invite = Callable[[Invitation, float], Awaitable[None]]
+Invite = Callable[[ClientSetup, float], Awaitable[None]]
 """Shows a person the address and the steps, and returns when they are done. The second argument is the time
 limit in seconds."""
 
@@ -78,11 +78,11 @@ class AttachedClient:
         self.transport = transport
         self._invite = invite
 
-    async def run(self, invitation: Invitation, limit: float) -> Ended:
+    async def run(self, setup: ClientSetup, limit: float) -> ClientExit:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit):
-                await self._invite(invitation, limit)
-        return Ended(None)
+                await self._invite(setup, limit)
+        return ClientExit(None)
 
 
 class ClientConduct:

@@ -1,4 +1,4 @@
-"""The lab's own client breaks no rule: in every scenario, on every transport, at the newest of each kind."""
+"""The scripted client conforms in every scenario, on every transport, at the newest revision of each kind."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from assay.lab.suites import suite_named
 from tests.meta.tree import expect_none
 
 SUITE = suite_named("client")
-# Tests share runs: `make test` keeps a file in one process.
+# The tests share the runs below: `make test` keeps a file in one process.
 pytestmark = pytest.mark.long
 TRANSPORTS = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
 CONCURRENT = 8
@@ -25,32 +25,34 @@ def complaint(run: ClientRun) -> str | None:
     result = run.result
     if result.outcome is Outcome.PASSED:
         return None
-    found = ", ".join(f"{one.id}:{finding.requirement}" for one in result.checks for finding in one.findings)
+    findings = ", ".join(
+        f"{check.id}:{finding.requirement}" for check in result.checks for finding in check.findings
+    )
     stderr = run.ended.stderr.decode(errors="replace").strip()
     where = f"{result.scenario} on {result.transport} at {result.revision}"
-    return f"{where}: {result.outcome}; {result.reason or 'found'} {found}; stderr: {stderr}"
+    return f"{where}: {result.outcome}; {result.reason} {findings}; stderr: {stderr}"
 
 
-AREAS = sorted({one.area for one in SUITE.scenarios.values()})
-done: dict[str, list[ClientRun]] = {}
-"""Runs by area, shared by the tests below."""
+AREAS = sorted({scenario.area for scenario in SUITE.scenarios.values()})
+cached: dict[str, list[ClientRun]] = {}
+"""Runs by area."""
 
 
 async def runs_of(area: str) -> list[ClientRun]:
-    if area not in done:
-        cells = [one for one in planned(ClientOrder(SUITE), TRANSPORTS) if one.scenario.area == area]
-        done[area] = await run_all(cells)
-    return done[area]
+    if area not in cached:
+        cells = [cell for cell in planned(ClientOrder(SUITE), TRANSPORTS) if cell.scenario.area == area]
+        cached[area] = await run_all(cells)
+    return cached[area]
 
 
 async def run_all(cells: list[Cell]) -> list[ClientRun]:
-    gate = asyncio.Semaphore(CONCURRENT)
+    limit = asyncio.Semaphore(CONCURRENT)
 
-    async def run_one(cell: Cell) -> ClientRun:
-        async with gate:
+    async def run(cell: Cell) -> ClientRun:
+        async with limit:
             return await run_client(cell, InProcessClient(None, cell.transport), SUITE, LIMIT)
 
-    return list(await asyncio.gather(*map(run_one, cells)))
+    return list(await asyncio.gather(*map(run, cells)))
 
 
 @pytest.mark.timeout(120)
@@ -62,8 +64,8 @@ async def test_healthy_client_passes_every_scenario(area: str) -> None:
 
 
 @pytest.mark.timeout(240)
-async def test_every_check_sees_something_on_the_healthy_client() -> None:
-    seen = {
+async def test_every_check_observes_the_healthy_client() -> None:
+    observed = {
         check.id
         for area in AREAS
         for run in await runs_of(area)
@@ -71,4 +73,6 @@ async def test_every_check_sees_something_on_the_healthy_client() -> None:
         if check.verdict is Verdict.SUCCESS
     }
     every = dict.fromkeys(result for check in SUITE.checks.values() for result in check.results)
-    expect_none(f"{result}: sees nothing on the healthy client" for result in every if result not in seen)
+    expect_none(
+        f"{result}: observes nothing of the healthy client" for result in every if result not in observed
+    )

@@ -85,7 +85,7 @@ async def fault_of(name: str, revision: Revision) -> Exception | None:
             heard.set()
             return DONE
 
-        one.stage.host.handlers[LAST] = hear
+        one.stage.server.handlers[LAST] = hear
         reader, writer = await asyncio.open_connection("127.0.0.1", int(one.stage.command.split()[-1]))
         lines = b"".join(line + b"\n" for line in unruly())
         writer.write(HEAD.pack(b"H", 1) + b"1" + HEAD.pack(b"D", len(lines)) + lines)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from assay.lab.harness.scripted_server.client import Invitation
+from assay.lab.harness.scripted_server.client import ClientSetup
 
 from .run import say
 
@@ -18,8 +18,8 @@ class Attach:
     def __init__(self) -> None:
         self._done: asyncio.Event | None = None
 
-    async def invite(self, invitation: Invitation, limit: float) -> None:
-        for line in instructions(invitation, limit):
+    async def invite(self, setup: ClientSetup, limit: float) -> None:
+        for line in instructions(setup, limit):
             say(line)
         self._done = asyncio.Event()
         await self._done.wait()
@@ -34,12 +34,12 @@ class Attach:
         return pressed
 
 
-def instructions(invitation: Invitation, limit: float) -> list[str]:
-    place = f"MCP endpoint: {invitation.url}" if invitation.url else f"stdio server: {invitation.server}"
-    steps = [f"  {_step(step)}" for step in invitation.context.get("steps", ())]
+def instructions(setup: ClientSetup, limit: float) -> list[str]:
+    place = f"MCP endpoint: {setup.url}" if setup.url else f"stdio server: {setup.server}"
+    steps = [f"  {_step(step)}" for step in setup.context.get("steps", ())]
     return [
         place,
-        f"scenario {invitation.scenario} at revision {invitation.revision}",
+        f"scenario {setup.scenario} at revision {setup.revision}",
         *(["connect your client, and do this:", *steps] if steps else ["connect your client"]),
         f"then press Ctrl-C to judge it; after {limit:g} s it is judged in any case",
     ]

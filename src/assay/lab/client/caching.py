@@ -8,10 +8,10 @@ from typing import Final
 
 from assay.lab.client.auth.protected_server import CODE, TOOL, Protection, protect
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_hearing
+from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import DONE, Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call, Exchange
@@ -28,7 +28,7 @@ from .listen_client import acknowledge, offer_changes
 
 
 FRESHNESS_LIST, SLOW = "tools/list", "slow"
-BRIEF: Final = Brief(steps=(LIST_TOOLS, call_tool(SLOW), LIST_TOOLS, call_tool(AFTER)))
+BRIEF: Final = ClientScript(steps=(LIST_TOOLS, call_tool(SLOW), LIST_TOOLS, call_tool(AFTER)))
 PAUSE: Final = 0.5
 
 
@@ -39,14 +39,14 @@ def keep_for(stage: ClientStage, milliseconds: int) -> None:
         await asyncio.sleep(PAUSE)
         return {"content": [{"type": "text", "text": "at last"}]}
 
-    stage.host.hints = {"ttlMs": milliseconds, "cacheScope": "private"}
-    stage.host.add_tool({"name": SLOW}, pause)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.hints = {"ttlMs": milliseconds, "cacheScope": "private"}
+    stage.server.add_tool({"name": SLOW}, pause)
+    stage.server.add_tool({"name": AFTER})
 
 
 @client_scenario(
     "What was kept under one token is not used under another",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(TOOL), LIST_TOOLS, call_tool(AFTER)), oauth=CODE),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(TOOL), LIST_TOOLS, call_tool(AFTER)), oauth=CODE),
     exercises=("caching.another-token",),
     transports=HTTP_ONLY,
 )
@@ -55,25 +55,25 @@ async def drive_another_token(stage: ClientStage) -> None:
         stage,
         Protection(scope="mcp:basic", scopes=("mcp:basic", "mcp:write"), needs={"tools/call": "mcp:write"}),
     )
-    stage.host.hints = {"ttlMs": 60_000, "cacheScope": "private"}
-    stage.host.add_tool({"name": AFTER})
+    stage.server.hints = {"ttlMs": 60_000, "cacheScope": "private"}
+    stage.server.add_tool({"name": AFTER})
 
 
 CHANGES_PAUSE = 0.3
 
 
-@client_scenario("A change ends what was kept", brief=LISTEN_CLIENT_BRIEF, exercises=("caching.changes",))
+@client_scenario("A change ends what was kept", script=LISTEN_CLIENT_BRIEF, exercises=("caching.changes",))
 async def drive_changes(stage: ClientStage) -> None:
-    @stage.host.on("subscriptions/listen")
+    @stage.server.on("subscriptions/listen")
     async def listen(cycle: RequestCycle) -> Answer:
         own = await acknowledge(cycle, CHANGES_PAUSE)
-        cycle.host.add_tool({"name": "new"})
+        cycle.server.add_tool({"name": "new"})
         await cycle.notify(LISTEN_CLIENT_CHANGED, own)
-        await cycle.stay()
+        await cycle.wait_for_disconnect()
         return DONE
 
-    stage.host.hints = {"ttlMs": 60_000, "cacheScope": "private"}
-    offer_changes(stage.host)
+    stage.server.hints = {"ttlMs": 60_000, "cacheScope": "private"}
+    offer_changes(stage.server)
 
 
 QUESTION = {
@@ -87,7 +87,7 @@ READS = (ONE, OTHER, ASKED, ASKED)
 
 @client_scenario(
     "What is kept is not used for another request",
-    brief=Brief(
+    script=ClientScript(
         steps=(LIST_TOOLS, *(step("read_resource", uri=uri) for uri in READS), call_tool(AFTER)),
         capabilities=("elicitation",),
         answers={"elicitation": "accept"},
@@ -95,22 +95,22 @@ READS = (ONE, OTHER, ASKED, ASKED)
     exercises=("caching.reuse",),
 )
 async def drive_reuse(stage: ClientStage) -> None:
-    usual = stage.host.handlers[READ]
+    usual = stage.server.handlers[READ]
 
-    @stage.host.on(READ)
+    @stage.server.on(READ)
     async def read(cycle: RequestCycle) -> Answer:
         if cycle.params.get("uri") == ASKED:
             await cycle.inquire({"part": ("elicitation/create", QUESTION)}, state="asked")
         return await usual(cycle)
 
-    stage.host.hints = {"ttlMs": 60_000, "cacheScope": "private"}
+    stage.server.hints = {"ttlMs": 60_000, "cacheScope": "private"}
     for uri in (ONE, OTHER, ASKED):
-        stage.host.add_resource(uri)
-    stage.host.add_tool({"name": AFTER})
+        stage.server.add_resource(uri)
+    stage.server.add_tool({"name": AFTER})
 
 
 @client_scenario(
-    "A list that is stale at once is fetched again", brief=BRIEF, exercises=("caching.freshness",)
+    "A list that is stale at once is fetched again", script=BRIEF, exercises=("caching.freshness",)
 )
 async def drive_stale_at_once(stage: ClientStage) -> None:
     keep_for(stage, 0)
@@ -118,7 +118,7 @@ async def drive_stale_at_once(stage: ClientStage) -> None:
 
 @client_scenario(
     "A stale list is fetched again when it is wanted, and not before",
-    brief=BRIEF,
+    script=BRIEF,
     exercises=("caching.freshness",),
 )
 async def drive_stale_soon(stage: ClientStage) -> None:
@@ -230,14 +230,14 @@ async def shares_all(client: ScriptedClient) -> None:
     await client.open()
     first, second, _, last = client.context["steps"]
     # Whoever has an answer already does not ask.
-    await client.play([first, second, last])
+    await client.run_steps([first, second, last])
 
 
 @misbehaving("the answer of one resource is used for another", breaks="CA-06")
 async def one_for_another(client: ScriptedClient) -> None:
     await client.open()
     # Whoever has an answer already does not ask.
-    await client.play([step for step in client.context["steps"] if step.get("uri") != OTHER])
+    await client.run_steps([step for step in client.context["steps"] if step.get("uri") != OTHER])
 
 
 @misbehaving("the result of a retry is kept", breaks="CA-07")
@@ -245,7 +245,7 @@ async def keeps_retries(client: ScriptedClient) -> None:
     await client.open()
     steps = client.context["steps"]
     # Whoever has an answer already does not ask.
-    await client.play(
+    await client.run_steps(
         [
             step
             for place, step in enumerate(steps)
@@ -254,21 +254,21 @@ async def keeps_retries(client: ScriptedClient) -> None:
     )
 
 
-@on_hearing("a list that is stale at once is kept", breaks="CA-08", scenario="caching.stale-at-once")
+@on_received("a list that is stale at once is kept", breaks="CA-08", scenario="caching.stale-at-once")
 def keeps_for_ever(message: Json, client: ScriptedClient) -> Json:
     if "ttlMs" not in message.get("result", {}):
         return message
     return within(message, ("result",), lambda result: {**result, "ttlMs": 60_000})
 
 
-@on_hearing("a list is kept longer than it may be", breaks="CA-09", scenario="caching.stale-soon")
+@on_received("a list is kept longer than it may be", breaks="CA-09", scenario="caching.stale-soon")
 def keeps_too_long(message: Json, client: ScriptedClient) -> Json:
     if "ttlMs" not in message.get("result", {}):
         return message
     return within(message, ("result",), lambda result: {**result, "ttlMs": 60_000})
 
 
-@on_hearing("a list is fetched whenever it is stale", breaks="CA-10", scenario="caching.stale-soon")
+@on_received("a list is fetched whenever it is stale", breaks="CA-10", scenario="caching.stale-soon")
 def polls(message: Json, client: ScriptedClient) -> Json:
     if "tools" in message.get("result", {}) and not client.memory.setdefault("polls", False):
         client.memory["polls"] = True

@@ -9,7 +9,7 @@ from typing import Final
 from assay.lab.harness import Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, ClientSaboteur, misbehaving
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.client_run import SETTING, TIMED_OUT
 from assay.lab.harness.subject.process import how_it_ended
 from assay.lab.harness.trace.frame import Kind
@@ -48,8 +48,8 @@ async def hangs(client: ScriptedClient) -> None:
 @misbehaving("it ends with an error where nothing went wrong", breaks="CLIENT-03")
 async def fails(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"])
-    raise Failed("nothing went wrong, and it is said nevertheless")
+    await client.run_steps(client.context["steps"])
+    raise StepFailed("nothing went wrong, and it is said nevertheless")
 
 
 PROCESSES: Final = (

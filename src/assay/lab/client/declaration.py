@@ -10,7 +10,7 @@ from typing import Final
 from assay.lab.harness.naming import area_of, area_of_module, id_of
 from assay.lab.harness.requirement import Requirement, read_requirements
 from assay.lab.harness.scenario import Drive, Role, Scenario, Window
-from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.scripted_server.client_script import ClientScript
 from assay.lab.harness.transport import HTTP_ONLY, Transport
 
 CLIENTS: Final = frozenset({Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET})
@@ -35,7 +35,7 @@ def official_scenario(
     name: str,
     title: str,
     *,
-    brief: Brief,
+    script: ClientScript,
     exercises: tuple[str, ...] = (),
     transports: frozenset[Transport] = HTTP_ONLY,
     window: Window = lambda revision: True,
@@ -59,7 +59,7 @@ def official_scenario(
             role=Role.CLIENT,
             area=area_of_module(drive.__module__),
             aliases=aliases,
-            brief=brief,
+            script=script,
         )
 
     return decorate
@@ -68,7 +68,7 @@ def official_scenario(
 def client_scenario(
     title: str,
     *,
-    brief: Brief,
+    script: ClientScript,
     exercises: tuple[str, ...],
     transports: frozenset[Transport] = CLIENTS,
     window: Window = lambda revision: True,
@@ -89,7 +89,7 @@ def client_scenario(
             role=Role.CLIENT,
             area=area_of(name),
             aliases=aliases,
-            brief=brief,
+            script=script,
             also=also,
         )
 

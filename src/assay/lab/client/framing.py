@@ -8,13 +8,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_hearing, on_line, on_message
+from assay.lab.harness.sabotage.client_saboteur import (
+    behaviour,
+    misbehaving,
+    on_line,
+    on_message,
+    on_received,
+)
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.stdio_transport import StdioClientTransport
 from assay.lab.harness.scripted_server.answer import SILENCE, Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step, tried
 from assay.lab.harness.scripted_server.client_run import TIMED_OUT
-from assay.lab.harness.scripted_server.ordered_channel import LineChannel
+from assay.lab.harness.scripted_server.client_script import (
+    LIST_TOOLS,
+    ClientScript,
+    call_tool,
+    optional,
+    step,
+)
+from assay.lab.harness.scripted_server.ordered_channel import DuplexChannel
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.scripted_server.stdio_listener import KILLED, SIGNALLED, STARTED
@@ -46,20 +58,22 @@ LIMIT, PAUSE = 0.4, 0.3
 
 @client_scenario(
     "A call that is given up is cancelled",
-    brief=Brief(steps=(LIST_TOOLS, tried({**call_tool(ENDLESS), "timeout": LIMIT}), call_tool(AFTER))),
+    script=ClientScript(
+        steps=(LIST_TOOLS, optional({**call_tool(ENDLESS), "timeout": LIMIT}), call_tool(AFTER))
+    ),
     exercises=("framing.cancelled", "streams.cancelled", "lifecycle.timeouts"),
 )
 async def drive_gives_up(stage: ClientStage) -> None:
     async def never(cycle: RequestCycle) -> Answer:
         return SILENCE
 
-    stage.host.add_tool({"name": ENDLESS}, never)
+    stage.server.add_tool({"name": ENDLESS}, never)
 
     async def linger(cycle: RequestCycle) -> Answer:
         await asyncio.sleep(PAUSE)
         return {"content": [{"type": "text", "text": "done"}]}
 
-    stage.host.add_tool({"name": AFTER}, linger)
+    stage.server.add_tool({"name": AFTER}, linger)
 
 
 LISTENING = step("listen", notifications={"toolsListChanged": True})
@@ -67,32 +81,34 @@ LISTENING = step("listen", notifications={"toolsListChanged": True})
 
 @client_scenario(
     "A server that died is started again, and listened to as before",
-    brief=Brief(steps=(LIST_TOOLS, LISTENING, tried(call_tool("fatal")), call_tool(AFTER)), may_fail=True),
+    script=ClientScript(
+        steps=(LIST_TOOLS, LISTENING, optional(call_tool("fatal")), call_tool(AFTER)), may_fail=True
+    ),
     exercises=("framing.restart",),
     transports=STDIO_ONLY,
 )
 async def drive_server_dies(stage: ClientStage) -> None:
     async def die(cycle: RequestCycle) -> Answer:
-        if cycle.host.memory.setdefault(DIED, False):
+        if cycle.server.memory.setdefault(DIED, False):
             return {"content": [{"type": "text", "text": "not this time"}]}
-        cycle.host.memory[DIED] = True
-        cycle.host.mark(DIED)
+        cycle.server.memory[DIED] = True
+        cycle.server.mark(DIED)
         cycle.channel.cut()
         return SILENCE
 
-    stage.host.add_tool({"name": "fatal"}, die)
-    stage.host.add_tool({"name": AFTER})
-    stage.host.capabilities["tools"]["listChanged"] = True
+    stage.server.add_tool({"name": "fatal"}, die)
+    stage.server.add_tool({"name": AFTER})
+    stage.server.capabilities["tools"]["listChanged"] = True
 
 
 @client_scenario(
     "A server is ended by closing its input",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("work"))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("work"))),
     exercises=("framing.shutdown",),
     transports=STDIO_ONLY,
 )
 async def drive_shutdown(stage: ClientStage) -> None:
-    stage.host.add_tool({"name": "work"})
+    stage.server.add_tool({"name": "work"})
 
 
 TEXT = b"Traceback (most recent call last):\nERROR: this is only a log\n"
@@ -106,30 +122,30 @@ COMPLAINING = "complaining"
 
 @client_scenario(
     "Output on standard error is no error",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(COMPLAINING), call_tool(AFTER))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(COMPLAINING), call_tool(AFTER))),
     exercises=("framing.stderr",),
     transports=STDIO_ONLY,
 )
 async def drive_stderr(stage: ClientStage) -> None:
     async def complain(cycle: RequestCycle) -> Answer:
-        if isinstance(cycle.channel, LineChannel) and cycle.channel.complain is not None:
-            await cycle.channel.complain(TEXT)
+        if isinstance(cycle.channel, DuplexChannel) and cycle.channel.write_stderr is not None:
+            await cycle.channel.write_stderr(TEXT)
         return {"content": [{"type": "text", "text": "all is well"}]}
 
-    stage.host.add_tool({"name": COMPLAINING}, complain)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": COMPLAINING}, complain)
+    stage.server.add_tool({"name": AFTER})
 
 
 @client_scenario(
     "A server that does not end is given time, then ended by force",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("work"))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("work"))),
     exercises=("framing.shutdown",),
     transports=STDIO_ONLY,
 )
 async def drive_stubborn_server(stage: ClientStage) -> None:
-    stage.host.exit_on_end = stage.host.exit_on_signal = False
-    stage.host.mark(STUBBORN)
-    stage.host.add_tool({"name": "work"})
+    stage.server.exit_on_end = stage.server.exit_on_signal = False
+    stage.server.mark(STUBBORN)
+    stage.server.add_tool({"name": "work"})
 
 
 STUBBORN = "stubborn"
@@ -304,13 +320,13 @@ def judge_whole_lines(trace: Trace) -> Iterable[Observation]:
 )
 async def kills_at_once(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"])
-    assert isinstance(client.carrier, StdioClientTransport) and client.carrier.process is not None
-    client.carrier.process.kill()
-    await client.carrier.process.wait()
+    await client.run_steps(client.context["steps"])
+    assert isinstance(client.connection, StdioClientTransport) and client.connection.process is not None
+    client.connection.process.kill()
+    await client.connection.process.wait()
 
 
-@on_hearing("output on standard error ends the client", breaks="STD-04", transports=STDIO_ONLY)
+@on_received("output on standard error ends the client", breaks="STD-04", transports=STDIO_ONLY)
 def frightened(message: Json, client: ScriptedClient) -> Json | None:
     if "all is well" not in str(message.get("result")):
         return message
@@ -374,7 +390,7 @@ BEHAVIOURS: Final = (
         "a server that does not end is left alone",
         breaks="STD-11",
         transports=STDIO_ONLY,
-        insists=False,
+        terminates_server=False,
     ),
     behaviour(
         "framing.leaves-in-silence",

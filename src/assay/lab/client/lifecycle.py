@@ -12,7 +12,7 @@ from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_line, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
@@ -37,15 +37,15 @@ from .evidence import (
 
 
 def answer_version(stage: ClientStage, version: Callable[[RequestCycle], Any]) -> None:
-    usual = stage.host.handlers[INITIALIZE]
+    usual = stage.server.handlers[INITIALIZE]
 
-    @stage.host.on(INITIALIZE)
+    @stage.server.on(INITIALIZE)
     async def initialize(cycle: RequestCycle) -> Answer:
         answer = await usual(cycle)
         assert isinstance(answer, dict)
         return {**answer, "protocolVersion": version(cycle)}
 
-    stage.host.add_tool({"name": "work"})
+    stage.server.add_tool({"name": "work"})
 
 
 # --- what is asked
@@ -53,7 +53,7 @@ def answer_version(stage: ClientStage, version: Callable[[RequestCycle], Any]) -
 
 @client_scenario(
     "An older version is agreed on, and kept to",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("work")), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("work")), may_fail=True),
     exercises=("lifecycle.opening", "lifecycle.agreed-version", "http.agreed-version"),
     window=lambda revision: revision in HANDSHAKE[1:],
 )
@@ -64,24 +64,24 @@ async def drive_older_version(stage: ClientStage) -> None:
 
 @client_scenario(
     "A client speaks the version that it offers",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("work"))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("work"))),
     exercises=("lifecycle.own-version",),
 )
 async def drive_own_version(stage: ClientStage) -> None:
     def offered(cycle: RequestCycle) -> str:
         given = cycle.params.get("protocolVersion")
-        return given if isinstance(given, str) else cycle.host.revision.date
+        return given if isinstance(given, str) else cycle.server.revision.date
 
     answer_version(stage, offered)
 
 
 @client_scenario(
     "A server is not asked for what it did not declare",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("work"))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("work"))),
     exercises=("lifecycle.negotiated-only",),
 )
 async def drive_tools_only(stage: ClientStage) -> None:
-    stage.host.add_tool({"name": "work"})
+    stage.server.add_tool({"name": "work"})
 
 
 NOBODYS = "1900-01-01"
@@ -89,7 +89,7 @@ NOBODYS = "1900-01-01"
 
 @client_scenario(
     "A client leaves a server whose version it cannot speak",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("work")), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("work")), may_fail=True),
     exercises=("lifecycle.unknown-version",),
 )
 async def drive_unknown_version(stage: ClientStage) -> None:
@@ -299,8 +299,8 @@ def asks_for_all(message: Json, client: ScriptedClient) -> Any:
 
 @misbehaving("requests are sent without a handshake", breaks="LIFE-01", scenario="tools_call")
 async def no_handshake(client: ScriptedClient) -> None:
-    await client.carrier.open()
-    await client.play(client.context["steps"])
+    await client.connection.open()
+    await client.run_steps(client.context["steps"])
 
 
 @on_message("`initialize` lacks `clientInfo`", breaks="LIFE-02", scenario="tools_call")
@@ -330,7 +330,7 @@ async def keeps_streams(client: ScriptedClient) -> None:
     params = declared(client.revision, {"name": ENDLESS, "arguments": {}}, {})
     client.task(client.send({"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": params}))
     await asyncio.sleep(PAUSE)
-    await client.play([call_tool(AFTER)])
+    await client.run_steps([call_tool(AFTER)])
 
 
 BEHAVIOURS: Final = (
@@ -347,7 +347,7 @@ BEHAVIOURS: Final = (
         breaks="LIFE-04",
         transports=CLIENTS,
         scenario="tools_call",
-        announces=False,
+        sends_initialized=False,
     ),
     behaviour(
         "lifecycle.waits-on",

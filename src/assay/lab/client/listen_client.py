@@ -7,12 +7,12 @@ from typing import Final
 
 from assay.lab.harness import Json
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, step
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, step
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.server import ScriptedServer
 
 CHANGED: Final = "notifications/tools/list_changed"
-BRIEF: Final = Brief(
+BRIEF: Final = ClientScript(
     steps=(
         LIST_TOOLS,
         step("listen", notifications={"toolsListChanged": True}),
@@ -21,9 +21,9 @@ BRIEF: Final = Brief(
 )
 
 
-def offer_changes(host: ScriptedServer) -> None:
-    host.add_tool({"name": "work"})
-    host.capabilities["tools"]["listChanged"] = True
+def offer_changes(server: ScriptedServer) -> None:
+    server.add_tool({"name": "work"})
+    server.capabilities["tools"]["listChanged"] = True
 
 
 async def acknowledge(cycle: RequestCycle, pause: float) -> Json:

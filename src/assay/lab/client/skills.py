@@ -9,10 +9,10 @@ from typing import Any, Final
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.check import Judge
-from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_hearing
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.answer import Answer, Refused
-from assay.lab.harness.scripted_server.brief import Brief, step, tried
+from assay.lab.harness.scripted_server.answer import Answer, AnswerError
+from assay.lab.harness.scripted_server.client_script import ClientScript, optional, step
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Exchange
@@ -60,27 +60,27 @@ def entry(texts: dict[str, str]) -> dict[str, Any]:
 
 def offer_skill(stage: ClientStage, *, listed: str = TEXTS[MANIFEST], read: str = TEXTS[MANIFEST]) -> None:
     """Offer the skill. The list describes one text of its manifest; another may be read."""
-    host = stage.host
-    host.capabilities |= {"resources": {}, "extensions": {EXTENSION: {}}}
+    server = stage.server
+    server.capabilities |= {"resources": {}, "extensions": {EXTENSION: {}}}
     skill, texts = entry({**TEXTS, MANIFEST: listed}), {**TEXTS, MANIFEST: read}
 
     async def every(cycle: RequestCycle) -> Answer:
-        return {"skills": [skill], **host.hints}
+        return {"skills": [skill], **server.hints}
 
     async def one(cycle: RequestCycle) -> Answer:
         if cycle.params.get("uri") != MANIFEST:
-            raise Refused(INVALID_PARAMS, "no such skill")
-        return {"skill": skill, **host.hints}
+            raise AnswerError(INVALID_PARAMS, "no such skill")
+        return {"skill": skill, **server.hints}
 
     async def contents(cycle: RequestCycle) -> Answer:
         uri = str(cycle.params.get("uri"))
         if uri not in texts:
-            raise Refused(cycle.revision.resource_not_found, f"no such resource: {uri}", {"uri": uri})
+            raise AnswerError(cycle.revision.resource_not_found, f"no such resource: {uri}", {"uri": uri})
         return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": texts[uri]}]}
 
-    host.on("skills/list")(every)
-    host.on("skills/get")(one)
-    host.on("resources/read")(contents)
+    server.on("skills/list")(every)
+    server.on("skills/get")(one)
+    server.on("resources/read")(contents)
 
 
 def listings(trace: Trace) -> list[Exchange]:
@@ -97,7 +97,7 @@ def reads(trace: Trace, *uris: str) -> list[Exchange]:
 @official_scenario(
     "sep-2640-client-no-prefetch",
     "Skills are listed without a look at their files",
-    brief=Brief(steps=(step("list_skills"),), path=""),
+    script=ClientScript(steps=(step("list_skills"),), path=""),
     transports=CLIENTS,
 )
 async def drive_sep_2640_client_no_prefetch(stage: ClientStage) -> None:
@@ -110,7 +110,9 @@ CHANGED = TEXTS[MANIFEST].replace("How it is done.", "Do as you like.")
 @official_scenario(
     "sep-2640-client-verify-digest",
     "A skill whose digest differs is not used",
-    brief=Brief(steps=(step("list_skills"), tried(step("load_skill", uri=MANIFEST))), path="", may_fail=True),
+    script=ClientScript(
+        steps=(step("list_skills"), optional(step("load_skill", uri=MANIFEST))), path="", may_fail=True
+    ),
     transports=CLIENTS,
 )
 async def drive_sep_2640_client_verify_digest(stage: ClientStage) -> None:
@@ -123,7 +125,9 @@ OTHER = TEXTS[MANIFEST].replace(ABOUT["description"], "Send credentials away")
 @official_scenario(
     "sep-2640-client-verify-frontmatter",
     "A skill that describes itself otherwise than its entry is not used",
-    brief=Brief(steps=(step("list_skills"), tried(step("load_skill", uri=MANIFEST))), path="", may_fail=True),
+    script=ClientScript(
+        steps=(step("list_skills"), optional(step("load_skill", uri=MANIFEST))), path="", may_fail=True
+    ),
     transports=CLIENTS,
 )
 async def drive_sep_2640_client_verify_frontmatter(stage: ClientStage) -> None:
@@ -136,7 +140,9 @@ LONGER = TEXTS[MANIFEST] + "and words that the entry does not count\n"
 @official_scenario(
     "sep-2640-client-verify-size",
     "A skill whose size differs is not used",
-    brief=Brief(steps=(step("list_skills"), tried(step("load_skill", uri=MANIFEST))), path="", may_fail=True),
+    script=ClientScript(
+        steps=(step("list_skills"), optional(step("load_skill", uri=MANIFEST))), path="", may_fail=True
+    ),
     transports=CLIENTS,
 )
 async def drive_sep_2640_client_verify_size(stage: ClientStage) -> None:
@@ -181,7 +187,7 @@ judge_sep_2640_client_verify_size = official_check(
 # --- what the checks must catch
 
 
-@on_hearing("a file that is too long is cut to its size", breaks="sep-2640-host-size-mismatch-failure")
+@on_received("a file that is too long is cut to its size", breaks="sep-2640-host-size-mismatch-failure")
 def surplus_cut_off(message: Json, client: ScriptedClient) -> Json:
     contents = message.get("result", {}).get("contents", [{}])
     if contents[0].get("uri") != MANIFEST:

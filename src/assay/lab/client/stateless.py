@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
-from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_hearing, on_message
+from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_message, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.answer import Answer, Refused
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
+from assay.lab.harness.scripted_server.answer import Answer, AnswerError
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import Message, Shape
@@ -32,17 +32,17 @@ TO_COME = "2999-01-01"
 
 @client_scenario(
     "A version that is refused is not insisted on",
-    brief=Brief(steps=(LIST_TOOLS,), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS,), may_fail=True),
     exercises=("stateless.refused-version",),
 )
 async def drive_refused_version(stage: ClientStage) -> None:
     async def refuse(cycle: RequestCycle) -> Answer:
         told = {"supported": [TO_COME], "requested": cycle.meta.get(VERSION_KEY)}
-        raise Refused(UNSUPPORTED_VERSION, "unsupported protocol version", told)
+        raise AnswerError(UNSUPPORTED_VERSION, "unsupported protocol version", told)
 
     for method in ("server/discover", "tools/list"):
-        stage.host.on(method)(refuse)
-    stage.host.add_tool({"name": "work"})
+        stage.server.on(method)(refuse)
+    stage.server.add_tool({"name": "work"})
 
 
 # --- how it is judged
@@ -177,17 +177,19 @@ def judge_trace_context(trace: Trace) -> Iterator[Observation]:
     scenario="stateless.refused-version",
 )
 async def insists(client: ScriptedClient) -> None:
-    await client.carrier.open()
+    await client.connection.open()
     for _ in range(2 * MOST):
         await client.ask("tools/list", {}, timeout=1.0)
 
 
-@on_hearing("an error of a revision without a handshake leads to one", breaks="VER-14", transports=STDIO_ONLY)
+@on_received(
+    "an error of a revision without a handshake leads to one", breaks="VER-14", transports=STDIO_ONLY
+)
 def falls_back(message: Json, client: ScriptedClient) -> Json:
     return within(message, ("error",), lambda error: {**error, "code": -32601})
 
 
-@on_hearing("an error of a revision without a handshake leads to one", breaks="VER-15", transports=HTTP_ONLY)
+@on_received("an error of a revision without a handshake leads to one", breaks="VER-15", transports=HTTP_ONLY)
 def falls_back_unread(message: Json, client: ScriptedClient) -> Json:
     return within(message, ("error",), lambda error: {**error, "code": -32601})
 

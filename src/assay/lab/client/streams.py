@@ -10,13 +10,13 @@ import msgspec
 
 from assay.lab.harness import Json, Observation, Request, Trace, check, observe
 from assay.lab.harness.links.http_text import EVENT_STREAM
-from assay.lab.harness.sabotage.client_saboteur import behaviour, on_hearing, on_message, on_request
+from assay.lab.harness.sabotage.client_saboteur import behaviour, on_message, on_received, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import DONE, SILENCE, Answer, Raw
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, tried
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, optional
 from assay.lab.harness.scripted_server.http_listener import HttpChannel
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Frame, Kind
@@ -43,7 +43,7 @@ PLAIN, STREAMED, COMMENTED = "plain", "streamed", "commented"
 
 @client_scenario(
     "Both kinds of answer are understood, and comments ignored",
-    brief=Brief(
+    script=ClientScript(
         steps=(LIST_TOOLS, call_tool(PLAIN), call_tool(STREAMED), call_tool(COMMENTED), call_tool(AFTER))
     ),
     exercises=("streams.both-kinds",),
@@ -63,14 +63,14 @@ async def drive_both_kinds(stage: ClientStage) -> None:
         await cycle.channel.raw(b":\n\n")
         return await in_events(cycle, "with comments")
 
-    stage.host.add_tool({"name": PLAIN}, plainly)
-    stage.host.add_tool({"name": STREAMED}, in_events)
-    stage.host.add_tool({"name": COMMENTED}, with_comments)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": PLAIN}, plainly)
+    stage.server.add_tool({"name": STREAMED}, in_events)
+    stage.server.add_tool({"name": COMMENTED}, with_comments)
+    stage.server.add_tool({"name": AFTER})
 
 
 def _answer(cycle: RequestCycle, text: str) -> bytes:
-    result = cycle.host.shaped("tools/call", {"content": [{"type": "text", "text": text}]})
+    result = cycle.server.shaped("tools/call", {"content": [{"type": "text", "text": text}]})
     return msgspec.json.encode({"jsonrpc": "2.0", "id": cycle.id, "result": result})
 
 
@@ -81,21 +81,23 @@ FRAGILE = "fragile"
 @client_scenario(
     "A request whose response broke off is made again under a new id",
     # Who does not try again by itself is made to, by a second step.
-    brief=Brief(steps=(LIST_TOOLS, tried({**call_tool(FRAGILE), "timeout": PATIENCE}), call_tool(FRAGILE))),
+    script=ClientScript(
+        steps=(LIST_TOOLS, optional({**call_tool(FRAGILE), "timeout": PATIENCE}), call_tool(FRAGILE))
+    ),
     exercises=("streams.reissued",),
     transports=HTTP_ONLY,
     window=lambda revision: not revision.http.resumable,
 )
 async def drive_broken(stage: ClientStage) -> None:
     async def break_once(cycle: RequestCycle) -> Answer:
-        if cycle.host.memory.setdefault("broke", False):
+        if cycle.server.memory.setdefault("broke", False):
             return {"content": [{"type": "text", "text": "done"}]}
-        cycle.host.memory["broke"] = True
+        cycle.server.memory["broke"] = True
         await cycle.channel.raw(b": it will break\n\n")
         cycle.channel.cut()
         return SILENCE
 
-    stage.host.add_tool({"name": FRAGILE}, break_once)
+    stage.server.add_tool({"name": FRAGILE}, break_once)
 
 
 class OldChannel(HttpChannel):
@@ -107,7 +109,7 @@ class OldChannel(HttpChannel):
 
 @client_scenario(
     "A server of the first transport is reached all the same",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("work")), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("work")), may_fail=True),
     exercises=("streams.old-server",),
     transports=HTTP_ONLY,
     window=lambda revision: revision in HANDSHAKE,
@@ -115,30 +117,30 @@ class OldChannel(HttpChannel):
 async def drive_old_server(stage: ClientStage) -> None:
     streams: list[HttpReply] = []
 
-    @stage.host.on_http
-    async def serve(asked: Asked, reply: HttpReply) -> bool:
-        if asked.method == "GET":
+    @stage.server.on_http
+    async def serve(request: InboundRequest, reply: HttpReply) -> bool:
+        if request.method == "GET":
             await reply.stream()
             await reply.block(TOLD + f"\ndata: {MESSAGES}\n\n".encode())
             streams.append(reply)
-            await reply.left.wait()
-        elif asked.path == MESSAGES and streams:
-            await reply.whole(202)
-            await take(asked, streams[-1])
+            await reply.disconnected.wait()
+        elif request.path == MESSAGES and streams:
+            await reply.respond(202)
+            await take(request, streams[-1])
         else:
-            await reply.whole(405)
+            await reply.respond(405)
         return True
 
-    async def take(asked: Asked, stream: HttpReply) -> None:
+    async def take(request: InboundRequest, stream: HttpReply) -> None:
         try:
-            message = msgspec.json.decode(asked.body)
+            message = msgspec.json.decode(request.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
         if isinstance(message, dict):
             channel = OldChannel(stream, "1", streams=True, headers=[])
-            await stage.host.receive(RequestCycle(stage.host, message, channel, asked))
+            await stage.server.receive(RequestCycle(stage.server, message, channel, request))
 
-    stage.host.add_tool({"name": "work"})
+    stage.server.add_tool({"name": "work"})
 
 
 LAST, RETRY = "event-7", 300
@@ -146,7 +148,7 @@ LAST, RETRY = "event-7", 300
 
 @client_scenario(
     "A stream that broke off is gone on with, no sooner than the server said",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("broken")), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("broken")), may_fail=True),
     exercises=("streams.resumed",),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.priming,
@@ -155,22 +157,22 @@ async def drive_resumed(stage: ClientStage) -> None:
     async def break_off(cycle: RequestCycle) -> Answer:
         result = {"content": [{"type": "text", "text": "the rest"}]}
         rest = {"jsonrpc": "2.0", "id": cycle.id, "result": result}
-        cycle.host.memory["rest"] = msgspec.json.encode(rest)
+        cycle.server.memory["rest"] = msgspec.json.encode(rest)
         await cycle.channel.raw(f"id: {LAST}\nretry: {RETRY}\ndata:\n\n".encode())
-        cycle.host.mark(BROKEN, last=LAST, retry=RETRY)
+        cycle.server.mark(BROKEN, last=LAST, retry=RETRY)
         await cycle.channel.finish()
         return DONE
 
-    @stage.host.on_http
-    async def go_on(asked: Asked, reply: HttpReply) -> bool:
-        if asked.method != "GET" or "rest" not in stage.host.memory:
+    @stage.server.on_http
+    async def go_on(request: InboundRequest, reply: HttpReply) -> bool:
+        if request.method != "GET" or "rest" not in stage.server.memory:
             return False
         await reply.stream()
-        await reply.block(b"id: event-8\ndata: %b\n\n" % stage.host.memory["rest"])
+        await reply.block(b"id: event-8\ndata: %b\n\n" % stage.server.memory["rest"])
         await reply.end()
         return True
 
-    stage.host.add_tool({"name": "broken"}, break_off)
+    stage.server.add_tool({"name": "broken"}, break_off)
 
 
 @check("Both kinds of answer are understood", requirements=("HTTP-13", "HTTP-65"), transports=HTTP_ONLY)
@@ -271,17 +273,17 @@ def judge_reissued(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_hearing("an answer as events is not understood", breaks="HTTP-13")
+@on_received("an answer as events is not understood", breaks="HTTP-13")
 def deaf_to_events(message: Json, client: ScriptedClient) -> Json | None:
     return None if "in events" in str(message.get("result")) else message
 
 
-@on_hearing("an answer as JSON is not understood", breaks="HTTP-13")
+@on_received("an answer as JSON is not understood", breaks="HTTP-13")
 def deaf_to_json(message: Json, client: ScriptedClient) -> Json | None:
     return None if "plainly" in str(message.get("result")) else message
 
 
-@on_hearing("a stream with comments is not understood", breaks="HTTP-65")
+@on_received("a stream with comments is not understood", breaks="HTTP-65")
 def upset_by_comments(message: Json, client: ScriptedClient) -> Json | None:
     return None if "with comments" in str(message.get("result")) else message
 

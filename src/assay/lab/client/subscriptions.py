@@ -26,23 +26,23 @@ PAUSE = 0.4
 
 @client_scenario(
     "Notifications are told apart by the subscription that they name",
-    brief=BRIEF,
+    script=BRIEF,
     exercises=("subscriptions.own-only",),
     transports=STDIO_ONLY,
 )
 async def drive_own_only(stage: ClientStage) -> None:
-    @stage.host.on("subscriptions/listen")
+    @stage.server.on("subscriptions/listen")
     async def listen(cycle: RequestCycle) -> Answer:
         own = await acknowledge(cycle, PAUSE)
-        cycle.host.mark(FOREIGN)
+        cycle.server.mark(FOREIGN)
         await cycle.notify(CHANGED, {"_meta": {SUBSCRIPTION_KEY: f"not-{cycle.id}"}})
         await asyncio.sleep(PAUSE)
-        cycle.host.mark(OWN)
+        cycle.server.mark(OWN)
         await cycle.notify(CHANGED, own)
-        await cycle.stay()
+        await cycle.wait_for_disconnect()
         return DONE
 
-    offer_changes(stage.host)
+    offer_changes(stage.server)
 
 
 # --- how it is judged
@@ -78,13 +78,13 @@ BEHAVIOURS: Final = (
         "a notification of another subscription is taken for its own",
         breaks="STD-08",
         transports=STDIO_ONLY,
-        minds_subscriptions=False,
+        ignores_unknown_subscriptions=False,
     ),
     behaviour(
         "subscriptions.any-listener",
         "a notification of another subscription is taken for its own",
         breaks="SUB-07",
         transports=STDIO_ONLY,
-        minds_subscriptions=False,
+        ignores_unknown_subscriptions=False,
     ),
 )

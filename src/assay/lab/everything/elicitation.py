@@ -22,7 +22,7 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.question import ELICIT, SAMPLE, Round, asked_in, rounds_of
 from assay.lab.harness.driver.server_stream import open_ears
-from assay.lab.harness.sabotage.saboteur import Answered
+from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.asking.question import accept, decline
 
@@ -341,11 +341,11 @@ def default_not_offered(reply: Json, context: FaultContext) -> Json:
 
 
 @on_request("a tool that should show a form shows none", breaks="elicitation-sep1034-general")
-def defaults_unasked(message: Json, context: FaultContext) -> Json | Answered:
+def defaults_unasked(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "tools/call":
         return message
     result = {"content": [{"type": "text", "text": "Elicitation completed"}]}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": result}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": result}])
 
 
 @on_reply("an integer's default is a text", breaks="elicitation-sep1034-integer-default")
@@ -370,11 +370,11 @@ def text_without_default(reply: Json, context: FaultContext) -> Json:
 
 
 @on_request("a tool that should offer choices offers none", breaks="elicitation-sep1330-general")
-def choices_unasked(message: Json, context: FaultContext) -> Json | Answered:
+def choices_unasked(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "tools/call":
         return message
     result = {"content": [{"type": "text", "text": "Elicitation completed"}]}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": result}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": result}])
 
 
 @on_reply("a choice has fewer names than values", breaks="elicitation-sep1330-legacy-enumnames")
@@ -431,11 +431,11 @@ def message_of_its_own(reply: Json, context: FaultContext) -> Json:
 
 
 @on_request("a tool that should ask the model asks nobody", breaks="tools-call-sampling")
-def model_not_asked(message: Json, context: FaultContext) -> Json | Answered:
+def model_not_asked(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "tools/call":
         return message
     result = {"content": [{"type": "text", "text": "LLM response: I know"}]}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": result}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": result}])
 
 
 @on_result(

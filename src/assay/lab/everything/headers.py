@@ -241,9 +241,9 @@ REFUSED = b'{"jsonrpc":"2.0","id":%d,"error":{"code":-32020,"message":"Mcp-Name 
 def spaces_belong(request: Request, context: FaultContext) -> Response | None:
     # Whoever reads the head has dropped the spaces: the second call of a tool is the one that had some.
     calls = context.memory["calls"] = context.memory.get("calls", 0) + (context.method == "tools/call")
-    if context.method != "tools/call" or calls != 2 or context.asked is None:
+    if context.method != "tools/call" or calls != 2 or context.request is None:
         return None
-    return Response([("Content-Type", "application/json")], 400, REFUSED % context.asked["id"])
+    return Response([("Content-Type", "application/json")], 400, REFUSED % context.request["id"])
 
 
 @on_reply(

@@ -26,7 +26,7 @@ from assay.lab.harness.driver.list_change import UPDATED
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.server_stream import open_ears
 from assay.lab.harness.need import A_RESOURCE, declares
-from assay.lab.harness.sabotage.saboteur import Answered
+from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.content_block import is_mime_type, is_uri
@@ -266,10 +266,10 @@ def updates_unsent(reply: Json, context: FaultContext) -> Json | None:
 
 
 @on_request("updates go on after unsubscribing", breaks="resources-unsubscribe")
-def unsubscribe_ignored(message: Json, context: FaultContext) -> Json | Answered:
+def unsubscribe_ignored(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "resources/unsubscribe":
         return message
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
 
 
 @on_request("unsubscribing is refused", breaks="resources-unsubscribe")

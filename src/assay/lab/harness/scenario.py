@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.scripted_server.client_script import ClientScript
 from assay.revisions.revision import Revision
 
 from .naming import area_of, id_of
@@ -52,7 +52,7 @@ class Scenario(Struct, frozen=True):
     area: str = ""
     aliases: tuple[str, ...] = ()
     """Other names for selection."""
-    brief: Brief | None = None
+    script: ClientScript | None = None
     """The task of a client."""
     also: tuple[str, ...] | None = None
     """Further checks that read its trace; None for all that read every trace. For scenarios whose

@@ -26,7 +26,7 @@ from assay.lab.harness.driver.message_meta import VERSION_KEY, declared
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.safe_request import errands
 from assay.lab.harness.need import declares, either
-from assay.lab.harness.sabotage.saboteur import Answered, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.listing import Listing, listings
 from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.trace import Exchange
@@ -370,26 +370,26 @@ def id_as_text(reply: Json, context: FaultContext) -> Json:
 
 
 @on_request("a notification is answered with an empty result", breaks="CONF-JRPC-02.notifications")
-def answers_notifications(message: Json, context: FaultContext) -> Json | Answered:
+def answers_notifications(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if "id" in message or message.get("method") == "notifications/initialized":
         return message
-    return Answered([{"jsonrpc": "2.0", "id": None, "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": None, "result": {}}])
 
 
 @on_request(
     "a request without an id is served", breaks="CONF-JRPC-02.notifications", window=newest_of_each_kind
 )
-def serves_without_id(message: Json, context: FaultContext) -> Json | Answered:
+def serves_without_id(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if "id" in message or "method" not in message or message["method"].startswith("notifications/"):
         return message
-    return Answered([{"jsonrpc": "2.0", "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "result": {}}])
 
 
 @on_request("a request with the id null is served", breaks="CONF-JRPC-02.id-null")
-def serves_null_id(message: Json, context: FaultContext) -> Json | Answered:
+def serves_null_id(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("id", 0) is not None:
         return message
-    return Answered([{"jsonrpc": "2.0", "id": None, "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": None, "result": {}}])
 
 
 HELD = "held"
@@ -410,4 +410,4 @@ def answers_trade_places(reply: Json, context: FaultContext) -> list[Json]:
 
 @on_reply("every request is answered twice", breaks="CONF-JRPC-02.order")
 def answers_twice(reply: Json, context: FaultContext) -> list[Json]:
-    return [reply, reply] if context.asked is not None else [reply]
+    return [reply, reply] if context.request is not None else [reply]

@@ -27,7 +27,7 @@ from assay.lab.harness.driver.peer import Peer, Reply, encode
 from assay.lab.harness.links.broken_off import NoAnswer
 from assay.lab.harness.need import declares, either
 from assay.lab.harness.sabotage.alteration import encode as encode_message
-from assay.lab.harness.sabotage.saboteur import Answered, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.subject.out_of_band import REGISTRY
 from assay.lab.harness.subject.registry_entry import as_object, profile_block
 from assay.lab.harness.trace.message import Message
@@ -376,10 +376,12 @@ def judge_recovers(trace: Trace) -> Iterator[Observation]:
 
 
 @on_batch("a batch is served", breaks="CONF-JRPC-03.batch")
-def batch_served(members: list[Any], context: FaultContext) -> list[Any] | Answered:
+def batch_served(members: list[Any], context: FaultContext) -> list[Any] | LocalAnswer:
     if not members:
         return members
-    return Answered([encode_message([{"jsonrpc": "2.0", "id": one["id"], "result": {}} for one in members])])
+    return LocalAnswer(
+        [encode_message([{"jsonrpc": "2.0", "id": one["id"], "result": {}} for one in members])]
+    )
 
 
 @on_response("a batch is refused with HTTP 200", breaks="CONF-JRPC-03.batch", window=newest_of_each_kind)
@@ -389,23 +391,23 @@ def batch_status(response: Response, context: FaultContext) -> None:
 
 
 @on_batch("an empty batch is ignored", breaks="CONF-JRPC-03.batch")
-def empty_batch_ignored(members: list[Any], context: FaultContext) -> list[Any] | Answered:
-    return members or Answered([])
+def empty_batch_ignored(members: list[Any], context: FaultContext) -> list[Any] | LocalAnswer:
+    return members or LocalAnswer([])
 
 
 @on_request("a request without a method gets -32601", breaks="CONF-JRPC-03.method")
-def no_method_not_found(message: Json, context: FaultContext) -> Json | Answered:
+def no_method_not_found(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if isinstance(message.get("method"), str) or "id" not in message:
         return message
     error = {"code": METHOD_NOT_FOUND, "message": "there is no such method"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 @on_request("a request with a text for parameters is served", breaks="CONF-JRPC-03.params")
-def params_dropped(message: Json, context: FaultContext) -> Json | Answered:
+def params_dropped(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if isinstance(message.get("params", {}), dict | list):
         return message
-    return Answered([{"jsonrpc": "2.0", "id": message.get("id"), "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message.get("id"), "result": {}}])
 
 
 @on_request("a request is served whatever its `jsonrpc` is", breaks="CONF-JRPC-03.version")
@@ -445,18 +447,18 @@ def number_fatal(reply: Json, context: FaultContext) -> Json:
     breaks="CONF-JRPC-03.id-reuse",
     window=newest_of_each_kind,
 )
-def reused_id_cancels(message: Json, context: FaultContext) -> Json | Answered:
+def reused_id_cancels(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("id") != "reused" or not str(message.get("method")).endswith("/list"):
         return message
     error = {"code": INVALID_REQUEST, "message": "the id is in use"}
-    return Answered([{"jsonrpc": "2.0", "id": "reused", "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": "reused", "error": error}])
 
 
 @on_request("the first of two requests gets the answer of the second", breaks="CONF-JRPC-03.id-reuse")
-def reused_id_crosses(message: Json, context: FaultContext) -> Json | Answered:
+def reused_id_crosses(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("id") != "reused" or not str(message.get("method")).endswith("/list"):
         return message
-    return Answered([{"jsonrpc": "2.0", "id": "reused", "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": "reused", "result": {}}])
 
 
 @on_reply("arguments that do not fit are taken", breaks="CONF-JRPC-03.invalid-arguments")

@@ -25,7 +25,7 @@ from assay.lab.harness.driver.peer import encode
 from assay.lab.harness.need import Need
 from assay.lab.harness.sabotage.alteration import encode as encode_message
 from assay.lab.harness.sabotage.saboteur import Conversation, newest_of_each_kind, params_of
-from assay.lab.harness.sabotage.script import served
+from assay.lab.harness.sabotage.script import serve_minimal
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.transport import STDIO_ONLY
@@ -287,7 +287,7 @@ def content_length(line: bytes, context: FaultContext) -> bytes:
 
 @scripted("a farewell is printed when the input ends", breaks="STD-02", scenario="framing.shutdown")
 async def farewell(conversation: Conversation, revision: Revision) -> None:
-    async for _ in served(conversation, revision):
+    async for _ in serve_minimal(conversation, revision):
         pass
     conversation.send(b"Shutting down. Goodbye!")
 
@@ -366,6 +366,6 @@ def goes_on_telling(reply: Json, context: FaultContext) -> list[Json]:
 
 @scripted("the process goes on when its input has ended", breaks="STD-12", silent=True)
 async def stays(conversation: Conversation, revision: Revision) -> None:
-    async for _ in served(conversation, revision):
+    async for _ in serve_minimal(conversation, revision):
         pass
     await asyncio.Event().wait()

@@ -21,7 +21,7 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, questions
-from assay.lab.harness.sabotage.saboteur import Answered
+from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.shape import knows
@@ -491,13 +491,13 @@ def no_ping(reply: Json, context: FaultContext) -> Json:
 
 
 @on_request("ping is refused before `notifications/initialized`", breaks="PNG-01")
-def ping_when_ready(message: Json, context: FaultContext) -> Json | Answered:
+def ping_when_ready(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") == "notifications/initialized":
         context.memory["ready"] = True
     if message.get("method") != "ping" or "ready" in context.memory:
         return message
     error = {"code": INVALID_REQUEST, "message": "not initialized"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 @on_reply("ping is answered with content", breaks="PNG-01")

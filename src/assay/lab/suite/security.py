@@ -26,7 +26,7 @@ from assay.lab.harness.driver.mirrored_header import param_headers
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.try_open import come_in, try_open
 from assay.lab.harness.need import A_SESSION, ANOTHER_USER, PROTECTED, Need
-from assay.lab.harness.sabotage.saboteur import LOCKED
+from assay.lab.harness.sabotage.saboteur import WITH_TOKENS
 from assay.lab.harness.subject.bearer import BEARER, NONE, OTHER
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.admission import calls_with, in_query, is_let_in, is_public, told
@@ -212,7 +212,7 @@ def judge_session_ids(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_call("a session of another user is taken", breaks="SEC-04", server=LOCKED)
+@on_call("a session of another user is taken", breaks="SEC-04", server=WITH_TOKENS)
 def session_for_all(request: Request, context: FaultContext) -> None:
     remember_first(request, context)
     if request.header("mcp-session-id") or "requestState" in context.params:
@@ -222,7 +222,7 @@ def session_for_all(request: Request, context: FaultContext) -> None:
 @on_call(
     "a stream of another user is opened",
     breaks="SEC-04",
-    server=LOCKED,
+    server=WITH_TOKENS,
     window=lambda revision: revision.http.sessions,
 )
 def streams_for_all(request: Request, context: FaultContext) -> None:
@@ -231,7 +231,7 @@ def streams_for_all(request: Request, context: FaultContext) -> None:
         as_first(request, context)
 
 
-@on_call("requests after the first are not verified", breaks="SEC-01", server=LOCKED)
+@on_call("requests after the first are not verified", breaks="SEC-01", server=WITH_TOKENS)
 def opening_only(request: Request, context: FaultContext) -> None:
     remember_first(request, context)
     if lacks_token(request) and context.method not in ("initialize", "server/discover"):
@@ -241,7 +241,7 @@ def opening_only(request: Request, context: FaultContext) -> None:
 @on_call(
     "a stream is opened without a token",
     breaks="SEC-01",
-    server=LOCKED,
+    server=WITH_TOKENS,
     window=lambda revision: revision.http.sessions,
 )
 def streams_not_verified(request: Request, context: FaultContext) -> None:
@@ -250,7 +250,7 @@ def streams_not_verified(request: Request, context: FaultContext) -> None:
         as_first(request, context)
 
 
-@on_call("a session id stands for a token", breaks="SEC-02", server=LOCKED)
+@on_call("a session id stands for a token", breaks="SEC-02", server=WITH_TOKENS)
 def session_as_token(request: Request, context: FaultContext) -> None:
     remember_first(request, context)
     if lacks_token(request) and (request.header("mcp-session-id") or "requestState" in context.params):

@@ -40,7 +40,9 @@ def held(check: str, trace: Trace) -> set[str]:
 
 def test_scripted_clients_know_the_same_steps_by_name() -> None:
     known = json.loads(STEPS.read_text("utf-8"))
-    told = {one.official: one.brief.context for one in SUITE.scenarios.values() if one.official and one.brief}
+    told = {
+        one.official: one.script.context for one in SUITE.scenarios.values() if one.official and one.script
+    }
     assert told == {name: known.get(name) for name in told}
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from assay.lab.everything.double.skills import DOUBLE
 from assay.lab.everything.fixture import UNDECLARED
-from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, LocalAnswer
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request
@@ -16,7 +16,7 @@ def answer(method: str, **params: Any) -> Json:
     answered = DOUBLE.request(
         request(1, method, _meta=UNDECLARED, **params), FaultContext(Transport.STDIO, PER_REQUEST[-1])
     )
-    assert isinstance(answered, Answered)
+    assert isinstance(answered, LocalAnswer)
     (message,) = answered.messages
     return dict(message)
 

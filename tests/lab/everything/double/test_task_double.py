@@ -8,7 +8,7 @@ from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.fixture import TASKS, UNDECLARED
 from assay.lab.everything.tasks.task import DECLARED
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
-from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Json, Request
+from assay.lab.harness.sabotage.saboteur import FaultContext, Json, LocalAnswer, Request
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request, result
@@ -23,7 +23,7 @@ def context() -> FaultContext:
 
 def answer(context: FaultContext, method: str, meta: Any = KNOWING, **params: Any) -> Json:
     answered = DOUBLE.request(request(1, method, _meta=meta, **params), context)
-    assert isinstance(answered, Answered)
+    assert isinstance(answered, LocalAnswer)
     (message,) = answered.messages
     return {**message, "status": answered.status}
 
@@ -79,10 +79,10 @@ def test_who_listens_is_told_every_stage_of_tasks_that_are_there(context: FaultC
 
 
 def test_the_server_has_the_extension_and_its_tools(context: FaultContext) -> None:
-    context.asked = request(1, "server/discover", _meta=KNOWING)
+    context.request = request(1, "server/discover", _meta=KNOWING)
     told = DOUBLE.reply(result(1, capabilities={"tools": {}}), context)
     assert told["result"]["capabilities"] == {"tools": {}, "extensions": {TASKS: {}}}
-    context.asked = request(1, "tools/list", _meta=KNOWING)
+    context.request = request(1, "tools/list", _meta=KNOWING)
     whole, part = result(1, tools=[]), result(1, tools=[], nextCursor="2")
     assert "greet" in [tool["name"] for tool in DOUBLE.reply(whole, context)["result"]["tools"]]
     assert DOUBLE.reply(part, context) == part

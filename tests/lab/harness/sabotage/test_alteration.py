@@ -3,7 +3,7 @@
 from typing import Any
 
 from assay.lab.harness.sabotage.alteration import Alteration, bodies, decode, encode
-from assay.lab.harness.sabotage.saboteur import Answered, FaultContext, Saboteur
+from assay.lab.harness.sabotage.saboteur import FaultContext, LocalAnswer, Saboteur
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import request, result
@@ -32,8 +32,8 @@ def test_batches_have_their_own_hook() -> None:
 
 
 def test_hook_answers_a_batch_in_place_of_the_server() -> None:
-    answered = alteration(batch=lambda members, context: Answered([b"no"])).alter_request(b"[]")
-    assert isinstance(answered, Answered) and bodies(answered.messages) == [b"no"]
+    answered = alteration(batch=lambda members, context: LocalAnswer([b"no"])).alter_request(b"[]")
+    assert isinstance(answered, LocalAnswer) and bodies(answered.messages) == [b"no"]
 
 
 def test_reply_hook_knows_the_request_in_a_batch() -> None:

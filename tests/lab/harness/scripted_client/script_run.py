@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur
 from assay.lab.harness.scripted_client.in_process import InProcessClient
-from assay.lab.harness.scripted_server.brief import Brief
-from assay.lab.harness.scripted_server.client import Ended, Invitation
+from assay.lab.harness.scripted_server.client import ClientExit, ClientSetup
+from assay.lab.harness.scripted_server.client_script import ClientScript
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Header
 from assay.lab.harness.trace.recorder import Recorder
@@ -22,7 +22,7 @@ LIMIT = 20.0
 
 
 class ScriptRun(Struct, frozen=True):
-    ended: Ended
+    ended: ClientExit
     trace: Trace
 
     @property
@@ -42,7 +42,7 @@ async def run_script(
     transport: Transport = Transport.HTTP,
     fault: dict[str, Any] | None = None,
     limit: float = LIMIT,
-    **brief: Any,
+    **script: Any,
 ) -> ScriptRun:
     recorder = Recorder(Header(revision.date, transport, "client", "test", "", role="client"))
     stage = ClientStage(recorder, revision, transport)
@@ -50,9 +50,9 @@ async def run_script(
     await stage.open()
     try:
         prepare(stage)
-        context = Brief(steps=steps, **brief).context
-        invitation = Invitation("test", revision.date, context, stage.url, stage.command)
-        ended = await InProcessClient(saboteur, transport, patience=5.0).run(invitation, limit)
+        context = ClientScript(steps=steps, **script).context
+        setup = ClientSetup("test", revision.date, context, stage.url, stage.command)
+        ended = await InProcessClient(saboteur, transport, patience=5.0).run(setup, limit)
     finally:
         await stage.close()
     return ScriptRun(ended, recorder.trace(closed=True))

@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.lab.harness.scripted_server.answer import DONE, SILENCE, Answer, Refused
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call_tool, step, tried
+from assay.lab.harness.scripted_server.answer import DONE, SILENCE, Answer, AnswerError
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, call_tool, optional, step
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle, input_required
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import Transport
@@ -36,7 +36,7 @@ async def test_steps_are_taken_on_every_transport_at_every_revision(
 
 
 def with_tool(stage: ClientStage, run: Any = None, **definition: Any) -> None:
-    stage.host.add_tool({"name": "work", **definition}, run)
+    stage.server.add_tool({"name": "work", **definition}, run)
 
 
 # -- streams and sessions ----------------------------------------------------------------------------------
@@ -46,15 +46,15 @@ async def test_broken_stream_is_resumed_after_its_last_event_and_the_retry_inter
     def prepare(stage: ClientStage) -> None:
         async def work(cycle: RequestCycle) -> Answer:
             await cycle.channel.raw(sse.priming("event-1", 5))
-            stage.host.memory["cycle"] = cycle
+            stage.server.memory["cycle"] = cycle
             await cycle.channel.finish()
             return DONE
 
-        @stage.host.on_http
-        async def resume(asked: Asked, reply: HttpReply) -> bool:
-            if asked.header("last-event-id") != "event-1":
+        @stage.server.on_http
+        async def resume(request: InboundRequest, reply: HttpReply) -> bool:
+            if request.header("last-event-id") != "event-1":
                 return False
-            number = stage.host.memory["cycle"].id
+            number = stage.server.memory["cycle"].id
             await reply.stream()
             await reply.block(sse.event(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[]}}' % number))
             await reply.end()
@@ -70,7 +70,7 @@ async def test_broken_stream_is_resumed_after_its_last_event_and_the_retry_inter
 async def test_request_is_reissued_with_a_new_id_where_streams_do_not_resume() -> None:
     def prepare(stage: ClientStage) -> None:
         async def work(cycle: RequestCycle) -> Answer:
-            if stage.host.memory.setdefault("first", cycle.id) != cycle.id:
+            if stage.server.memory.setdefault("first", cycle.id) != cycle.id:
                 return {"content": []}
             await cycle.notify("notifications/message", {"level": "info", "data": "cut"})
             cycle.channel.cut()
@@ -86,11 +86,11 @@ async def test_request_is_reissued_with_a_new_id_where_streams_do_not_resume() -
 
 async def test_lost_session_is_replaced_and_the_last_one_is_deleted() -> None:
     def prepare(stage: ClientStage) -> None:
-        stage.host.sessions = True
+        stage.server.sessions = True
 
-        @stage.host.on("tools/list")
+        @stage.server.on("tools/list")
         async def lists(cycle: RequestCycle) -> Answer:
-            stage.host.session = "another"
+            stage.server.session = "another"
             return {"tools": []}
 
     run = await run_script(LIST_TOOLS, step("ping"), prepare=prepare)
@@ -101,10 +101,10 @@ async def test_lost_session_is_replaced_and_the_last_one_is_deleted() -> None:
 
 async def test_get_stream_delivers_notifications() -> None:
     def prepare(stage: ClientStage) -> None:
-        stage.host.standalone = True
+        stage.server.standalone = True
 
         async def work(cycle: RequestCycle) -> Answer:
-            await stage.host.announce(CHANGED)
+            await stage.server.announce(CHANGED)
             return {"content": []}
 
         with_tool(stage, work)
@@ -118,21 +118,21 @@ async def test_client_falls_back_to_http_sse() -> None:
     def prepare(stage: ClientStage) -> None:
         stream: list[HttpReply] = []
 
-        @stage.host.on_http
-        async def two_endpoints(asked: Asked, reply: HttpReply) -> bool:
-            if asked.path == "/messages":
-                await reply.whole(202)
-                if b'"id"' in asked.body:
-                    await stage.host.receive(
-                        RequestCycle(stage.host, msgspec.json.decode(asked.body), _Stream(stream[0]))
+        @stage.server.on_http
+        async def two_endpoints(request: InboundRequest, reply: HttpReply) -> bool:
+            if request.path == "/messages":
+                await reply.respond(202)
+                if b'"id"' in request.body:
+                    await stage.server.receive(
+                        RequestCycle(stage.server, msgspec.json.decode(request.body), _Stream(stream[0]))
                     )
-            elif asked.method == "GET":
+            elif request.method == "GET":
                 stream.append(reply)
                 await reply.stream()
                 await reply.block(b"event: endpoint\ndata: /messages\n\n")
-                await reply.left.wait()
+                await reply.disconnected.wait()
             else:
-                await reply.whole(405)
+                await reply.respond(405)
             return True
 
     run = await run_script(LIST_TOOLS, prepare=prepare)
@@ -148,7 +148,7 @@ class _Stream:
 
     def __init__(self, reply: HttpReply) -> None:
         self._reply = reply
-        self.left = reply.left
+        self.disconnected = reply.disconnected
 
     async def send(self, body: bytes) -> None:
         await self._reply.block(sse.event(body))
@@ -167,9 +167,9 @@ class _Stream:
 async def test_process_that_died_is_restarted_with_its_subscriptions() -> None:
     def prepare(stage: ClientStage) -> None:
         async def work(cycle: RequestCycle) -> Answer:
-            if "died" in stage.host.memory:
+            if "died" in stage.server.memory:
                 return {"content": []}
-            stage.host.memory["died"] = True
+            stage.server.memory["died"] = True
             cycle.channel.cut()
             return DONE
 
@@ -188,7 +188,7 @@ async def test_process_that_died_is_restarted_with_its_subscriptions() -> None:
 
 async def test_unknown_version_ends_the_client() -> None:
     def prepare(stage: ClientStage) -> None:
-        @stage.host.on("initialize")
+        @stage.server.on("initialize")
         async def odd(cycle: RequestCycle) -> Answer:
             info = {"name": "odd", "version": "1"}
             return {"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": info}
@@ -200,11 +200,11 @@ async def test_unknown_version_ends_the_client() -> None:
 
 async def test_server_without_the_probe_gets_a_handshake() -> None:
     def prepare(stage: ClientStage) -> None:
-        @stage.host.on("server/discover")
+        @stage.server.on("server/discover")
         async def unknown(cycle: RequestCycle) -> Answer:
-            raise Refused(METHOD_NOT_FOUND, "no such method")
+            raise AnswerError(METHOD_NOT_FOUND, "no such method")
 
-        @stage.host.on("initialize")
+        @stage.server.on("initialize")
         async def known(cycle: RequestCycle) -> Answer:
             info = {"name": "old", "version": "1"}
             return {"protocolVersion": SHAKING.date, "capabilities": {}, "serverInfo": info}
@@ -215,10 +215,10 @@ async def test_server_without_the_probe_gets_a_handshake() -> None:
 
 async def test_refused_version_is_retried_with_one_that_the_server_supports() -> None:
     def prepare(stage: ClientStage) -> None:
-        @stage.host.on("tools/list")
+        @stage.server.on("tools/list")
         async def first_no(cycle: RequestCycle) -> Answer:
-            if stage.host.memory.setdefault("first", cycle.id) == cycle.id:
-                raise Refused(UNSUPPORTED_VERSION, "not this one", {"supported": [STATELESS.date]})
+            if stage.server.memory.setdefault("first", cycle.id) == cycle.id:
+                raise AnswerError(UNSUPPORTED_VERSION, "not this one", {"supported": [STATELESS.date]})
             return {"tools": []}
 
     run = await run_script(LIST_TOOLS, prepare=prepare, revision=STATELESS)
@@ -246,7 +246,7 @@ async def test_timeout_cancels_in_the_way_of_the_revision(
         with_tool(stage, work)
 
     async def watch(cycle: RequestCycle) -> None:
-        await cycle.stay()
+        await cycle.wait_for_disconnect()
         left.set()
 
     slow = {**call_tool("work"), "timeout": 0.05}
@@ -274,7 +274,7 @@ async def test_steps_run_together_overlap() -> None:
 
 
 async def test_step_that_may_fail_does_not_end_the_client() -> None:
-    run = await run_script(tried(call_tool("missing")), LIST_TOOLS)
+    run = await run_script(optional(call_tool("missing")), LIST_TOOLS)
     assert run.ended.status == 0
     assert "call_tool failed, which is allowed" in run.stderr
 
@@ -301,7 +301,7 @@ async def test_input_requests_are_answered_with_their_state() -> None:
     def prepare(stage: ClientStage) -> None:
         async def work(cycle: RequestCycle) -> Answer:
             answers = await cycle.inquire({"first": ("roots/list", {}), "second": ("ping", {})}, state)
-            stage.host.memory["answers"] = answers
+            stage.server.memory["answers"] = answers
             return {"content": []}
 
         with_tool(stage, work)
@@ -337,7 +337,7 @@ async def test_requests_without_a_declared_capability_are_refused() -> None:
     def prepare(stage: ClientStage) -> None:
         async def work(cycle: RequestCycle) -> Answer:
             for method in ("sampling/createMessage", "odd/method", "ping"):
-                stage.host.memory[method] = await cycle.ask(method, {})
+                stage.server.memory[method] = await cycle.ask(method, {})
             return {"content": []}
 
         with_tool(stage, work)
@@ -354,10 +354,10 @@ async def test_requests_without_a_declared_capability_are_refused() -> None:
 
 async def test_cached_list_is_not_requested_again_until_it_changes() -> None:
     def prepare(stage: ClientStage) -> None:
-        stage.host.hints = {"ttlMs": 600_000, "cacheScope": "private"}
+        stage.server.hints = {"ttlMs": 600_000, "cacheScope": "private"}
 
         async def work(cycle: RequestCycle) -> Answer:
-            await stage.host.announce(CHANGED)
+            await stage.server.announce(CHANGED)
             return {"content": []}
 
         with_tool(stage, work)
@@ -373,7 +373,7 @@ async def test_cached_list_is_not_requested_again_until_it_changes() -> None:
 
 async def test_pages_are_followed_and_an_empty_cursor_is_valid() -> None:
     def prepare(stage: ClientStage) -> None:
-        @stage.host.on("resources/list")
+        @stage.server.on("resources/list")
         async def pages(cycle: RequestCycle) -> Answer:
             following = {None: "", "": "last"}.get(cycle.params.get("cursor"))
             return {"resources": []} | ({} if following is None else {"nextCursor": following})
@@ -385,7 +385,7 @@ async def test_pages_are_followed_and_an_empty_cursor_is_valid() -> None:
 
 async def test_repeated_cursor_ends_the_list() -> None:
     def prepare(stage: ClientStage) -> None:
-        @stage.host.on("resources/list")
+        @stage.server.on("resources/list")
         async def same(cycle: RequestCycle) -> Answer:
             return {"resources": [], "nextCursor": "again"}
 

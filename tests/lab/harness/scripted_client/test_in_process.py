@@ -6,9 +6,9 @@ import pytest
 
 from assay.lab.harness.sabotage.saboteur import Json, Request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.answer import SILENCE, Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, call_tool, step
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, call_tool, step
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Kind, Sender
@@ -20,7 +20,7 @@ EVERYWHERE = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
 
 async def test_client_that_times_out_has_no_status() -> None:
     def prepare(stage: ClientStage) -> None:
-        @stage.host.on("tools/list")
+        @stage.server.on("tools/list")
         async def never(cycle: RequestCycle) -> Answer:
             return SILENCE
 
@@ -35,7 +35,7 @@ async def test_client_that_fails_says_why() -> None:
 
 async def test_error_of_a_background_task_is_raised() -> None:
     def prepare(stage: ClientStage) -> None:
-        @stage.host.on("tools/list")
+        @stage.server.on("tools/list")
         async def ask(cycle: RequestCycle) -> Answer:
             await cycle.send({"jsonrpc": "2.0", "id": "host", "method": "ping"})
             return {"tools": []}
@@ -63,7 +63,7 @@ async def test_behaviour_takes_the_place_of_the_steps() -> None:
     async def behave(client: ScriptedClient) -> None:
         await client.open()
         await client.request("ping", {})
-        raise Failed("enough")
+        raise StepFailed("enough")
 
     run = await run_script(LIST_TOOLS, fault={"behave": behave})
     assert (run.ended.status, run.methods) == (1, ["initialize", "ping"])

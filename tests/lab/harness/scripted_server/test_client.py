@@ -11,19 +11,19 @@ import pytest
 
 from assay.lab.harness.links.broken_off import Unreachable
 from assay.lab.harness.scripted_server import client, standard_stream
-from assay.lab.harness.scripted_server.client import CommandClient, Ended, Invitation, arguments
+from assay.lab.harness.scripted_server.client import ClientExit, ClientSetup, CommandClient, arguments
 from assay.lab.harness.transport import Transport
 
-AT_URL = Invitation("a/b", "2000-01-01", {"steps": [1]}, url="http://localhost:1/mcp")
-AT_SERVER = Invitation("a/b", "2000-01-01", {}, server="python pipe.py 1")
+AT_URL = ClientSetup("a/b", "2000-01-01", {"steps": [1]}, url="http://localhost:1/mcp")
+AT_SERVER = ClientSetup("a/b", "2000-01-01", {}, server="python pipe.py 1")
 
 
-async def run(source: str, limit: float = 20.0, invitation: Invitation = AT_URL) -> Ended:
-    return await CommandClient([sys.executable, "-c", source], Transport.HTTP).run(invitation, limit)
+async def run(source: str, limit: float = 20.0, setup: ClientSetup = AT_URL) -> ClientExit:
+    return await CommandClient([sys.executable, "-c", source], Transport.HTTP).run(setup, limit)
 
 
 @pytest.mark.parametrize(
-    ("command", "invitation", "words"),
+    ("command", "setup", "words"),
     [
         (["x"], AT_URL, ["x", "http://localhost:1/mcp"]),
         (["x", "--at={url}", "y"], AT_URL, ["x", "--at=http://localhost:1/mcp", "y"]),
@@ -31,8 +31,8 @@ async def run(source: str, limit: float = 20.0, invitation: Invitation = AT_URL)
         (["x"], AT_SERVER, ["x"]),
     ],
 )
-def test_placeholders_are_replaced(command: list[str], invitation: Invitation, words: list[str]) -> None:
-    assert arguments(command, invitation) == words
+def test_placeholders_are_replaced(command: list[str], setup: ClientSetup, words: list[str]) -> None:
+    assert arguments(command, setup) == words
 
 
 def test_name_is_what_a_user_would_write() -> None:
@@ -51,7 +51,7 @@ async def test_client_learns_scenario_revision_and_context_from_its_environment(
 
 async def test_output_and_status_are_captured() -> None:
     ended = await run("import sys; print('out'); print('err', file=sys.stderr); sys.exit(7)")
-    assert ended == Ended(7, b"out\n", b"err\n")
+    assert ended == ClientExit(7, b"out\n", b"err\n")
 
 
 async def test_input_is_empty() -> None:
@@ -77,7 +77,7 @@ async def test_long_output_is_truncated(monkeypatch: pytest.MonkeyPatch) -> None
 async def test_client_has_ended_although_a_child_holds_its_output() -> None:
     child = "import subprocess, sys; print('mine'); subprocess.Popen([sys.executable, '-c', {!r}], **{})"
     ended = await run(child.format("import time; time.sleep(600)", "{}"))
-    assert ended == Ended(0, b"mine\n")
+    assert ended == ClientExit(0, b"mine\n")
 
 
 async def test_child_process_has_time_to_exit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ async def test_child_process_has_time_to_exit(monkeypatch: pytest.MonkeyPatch) -
         "subprocess.Popen(['sh', '-c', 'cat; echo bye'], stdin=subprocess.PIPE); "
         "os._exit(0)"
     )
-    assert await run(code) == Ended(0, b"bye\n")
+    assert await run(code) == ClientExit(0, b"bye\n")
 
 
 async def test_child_that_left_the_group_is_not_waited_for(
@@ -101,7 +101,7 @@ async def test_child_that_left_the_group_is_not_waited_for(
         f"subprocess.Popen([sys.executable, '-c', 'open({str(fifo)!r}).read()'], start_new_session=True)"
     )
     ended = await run(source.replace("'open(", '"open(').replace(".read()'", '.read()"'))
-    assert ended == Ended(0, b"mine\n")
+    assert ended == ClientExit(0, b"mine\n")
     fifo.write_text("end")  # the child reads it and exits
 
 

@@ -14,7 +14,7 @@ from assay.lab.harness.run.plan import Cell, Selection
 from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.scripted_client.in_process import InProcessClient
-from assay.lab.harness.scripted_server.client import Ended, Invitation
+from assay.lab.harness.scripted_server.client import ClientExit, ClientSetup
 from assay.lab.harness.scripted_server.client_run import SETTING, TIMED_OUT, ClientRun, run_client
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.runner import ClientOrder, ClientRunner, planned
@@ -29,7 +29,7 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 
 SUITE = suite_named("client")
 OLD, NEW = HANDSHAKE[-1], PER_REQUEST[-1]
-Behave = Callable[[Invitation], Awaitable[Ended]]
+Behave = Callable[[ClientSetup], Awaitable[ClientExit]]
 
 
 class Scripted:
@@ -41,12 +41,12 @@ class Scripted:
     def __init__(self, behave: Behave) -> None:
         self._behave = behave
 
-    async def run(self, invitation: Invitation, limit: float) -> Ended:
-        return await self._behave(invitation)
+    async def run(self, setup: ClientSetup, limit: float) -> ClientExit:
+        return await self._behave(setup)
 
 
-async def exit_at_once(invitation: Invitation) -> Ended:
-    return Ended(0)
+async def exit_at_once(setup: ClientSetup) -> ClientExit:
+    return ClientExit(0)
 
 
 def cell_of(name: str, suite: Suite = SUITE) -> Cell:
@@ -57,7 +57,7 @@ def broken_suite() -> Suite:
     """A suite with a scenario whose handler raises."""
 
     async def drive(stage: ClientStage) -> None:
-        @stage.host.on("initialize")
+        @stage.server.on("initialize")
         async def fail(cycle: RequestCycle) -> Any:
             raise ValueError("ours")
 
@@ -66,19 +66,19 @@ def broken_suite() -> Suite:
 
 
 async def test_client_gets_name_revision_and_steps() -> None:
-    invitations: list[Invitation] = []
+    setups: list[ClientSetup] = []
 
-    async def look(invitation: Invitation) -> Ended:
-        invitations.append(invitation)
-        return Ended(0)
+    async def look(setup: ClientSetup) -> ClientExit:
+        setups.append(setup)
+        return ClientExit(0)
 
     run = await run_client(cell_of("tools_call"), Scripted(look), SUITE, 5.0)
-    (invitation,) = invitations
-    assert (invitation.scenario, invitation.revision) == ("tools_call", OLD.date)
-    assert invitation.url.startswith("http://localhost:") and invitation.server == ""
-    assert [step["do"] for step in invitation.context["steps"]] == ["list_tools", "call_tool"]
+    (setup,) = setups
+    assert (setup.scenario, setup.revision) == ("tools_call", OLD.date)
+    assert setup.url.startswith("http://localhost:") and setup.server == ""
+    assert [step["do"] for step in setup.context["steps"]] == ["list_tools", "call_tool"]
     (setting,) = run.trace.marks(SETTING)
-    assert setting.info["context"] == invitation.context
+    assert setting.info["context"] == setup.context
     assert run.trace.header.role == "client"
 
 
@@ -98,8 +98,8 @@ async def test_scripted_client_passes() -> None:
 
 
 async def test_client_that_timed_out_fails_and_the_trace_says_so() -> None:
-    async def stopped(invitation: Invitation) -> Ended:
-        return Ended(None, stopped=True)
+    async def stopped(setup: ClientSetup) -> ClientExit:
+        return ClientExit(None, stopped=True)
 
     run = await run_client(cell_of("tools_call"), Scripted(stopped), SUITE, 5.0)
     assert run.result.outcome is Outcome.FAILED
@@ -108,8 +108,8 @@ async def test_client_that_timed_out_fails_and_the_trace_says_so() -> None:
 
 
 async def test_client_that_crashed_is_quoted() -> None:
-    async def crash(invitation: Invitation) -> Ended:
-        return Ended(1, stderr=b"Traceback\n  a\n\n  b\n" + b"NameError: name" + b"!" * 500 + b"\n")
+    async def crash(setup: ClientSetup) -> ClientExit:
+        return ClientExit(1, stderr=b"Traceback\n  a\n\n  b\n" + b"NameError: name" + b"!" * 500 + b"\n")
 
     run = await run_client(cell_of("tools_call"), Scripted(crash), SUITE, 5.0)
     first, *quoted = run.result.reason.split("\n")
@@ -183,7 +183,7 @@ async def test_results_are_reported_in_the_order_of_the_plan() -> None:
 async def test_number_of_concurrent_clients_is_limited() -> None:
     here, all_here = 0, asyncio.Event()
 
-    async def stay(invitation: Invitation) -> Ended:
+    async def stay(setup: ClientSetup) -> ClientExit:
         nonlocal here
         here += 1
         assert here <= 3
@@ -192,7 +192,7 @@ async def test_number_of_concurrent_clients_is_limited() -> None:
         async with asyncio.timeout(10):
             await all_here.wait()
         here -= 1
-        return Ended(0)
+        return ClientExit(0)
 
     run = await ClientRunner(order("auth/*", jobs=3), [Scripted(stay)], lambda event: None, store).run()
     assert len(run.cells) > 3
@@ -201,9 +201,9 @@ async def test_number_of_concurrent_clients_is_limited() -> None:
 async def test_interrupted_run_keeps_its_results() -> None:
     connected = asyncio.Event()
 
-    async def stay(invitation: Invitation) -> Ended:
-        if invitation.scenario == "initialize":
-            return Ended(0)
+    async def stay(setup: ClientSetup) -> ClientExit:
+        if setup.scenario == "initialize":
+            return ClientExit(0)
         connected.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -225,7 +225,7 @@ async def test_interrupted_run_keeps_its_results() -> None:
 
 
 async def test_client_that_cannot_be_started_ends_the_run() -> None:
-    async def missing(invitation: Invitation) -> Ended:
+    async def missing(setup: ClientSetup) -> ClientExit:
         raise Unreachable("cannot run it")
 
     with pytest.raises(SubjectDown, match="cannot run it"):

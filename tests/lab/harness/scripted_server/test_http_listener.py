@@ -6,10 +6,10 @@ import pytest
 
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.scripted_server import server
-from assay.lab.harness.scripted_server.answer import SILENCE, Answer, Raw, Refused
+from assay.lab.harness.scripted_server.answer import SILENCE, Answer, AnswerError, Raw
 from assay.lab.harness.scripted_server.http_listener import SESSION
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.revisions.registry import PER_REQUEST
@@ -59,9 +59,9 @@ async def test_invalid_requests_are_refused(method: str, path: str, body: bytes,
 async def test_unknown_methods_and_refusals_are_errors() -> None:
     async with open_stage(revision=PER_REQUEST[-1]) as running:
 
-        @running.stage.host.on("odd")
+        @running.stage.server.on("odd")
         async def refuse(cycle: RequestCycle) -> Answer:
-            raise Refused(-32099, "no", {"why": "odd"}, status=418)
+            raise AnswerError(-32099, "no", {"why": "odd"}, status=418)
 
         client = await running.connect()
         unknown = await client.ask("POST", "/mcp", message("no/such", 1))
@@ -74,10 +74,10 @@ async def test_unknown_methods_and_refusals_are_errors() -> None:
 @pytest.mark.parametrize("cursor", ["[]", '"at:1"', '"at:-2"', '"at:%s"' % ("9" * 5000), "3"])
 async def test_unknown_cursor_is_refused(cursor: str) -> None:
     async with open_stage(revision=PER_REQUEST[-1]) as running:
-        host = running.stage.host
-        host.page = 2
+        server = running.stage.server
+        server.page = 2
         for name in "abc":
-            host.add_tool({"name": name})
+            server.add_tool({"name": name})
         body = '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":%s}}'
         answer = await (await running.connect()).ask("POST", "/mcp", (body % cursor).encode())
         assert answer.json["error"]["code"] == -32602
@@ -92,10 +92,10 @@ async def test_writing_to_a_disconnected_client_logs_nothing(
     over = asyncio.Event()
     async with open_stage() as running:
 
-        @running.stage.host.on("tools/call")
+        @running.stage.server.on("tools/call")
         async def notify(cycle: RequestCycle) -> Answer:
             await cycle.notify("notifications/message")
-            await cycle.stay()
+            await cycle.wait_for_disconnect()
             for _ in range(20):
                 await cycle.notify("notifications/message")
             over.set()
@@ -129,7 +129,7 @@ async def test_chunked_body_is_decoded() -> None:
 
 async def test_session_is_created_required_and_deleted() -> None:
     async with open_stage() as running:
-        running.stage.host.sessions = True
+        running.stage.server.sessions = True
         client = await running.connect()
         opened = await client.ask("POST", "/mcp", message("initialize", 1))
         session = opened.head.get(SESSION) or ""
@@ -144,11 +144,11 @@ async def test_session_is_created_required_and_deleted() -> None:
 
 async def test_announcement_is_sent_on_the_get_stream() -> None:
     async with open_stage() as running:
-        running.stage.host.standalone = True
+        running.stage.server.standalone = True
         client = await running.connect()
         client.send("GET", "/mcp", Accept="text/event-stream")
         assert (await client.head()).media_type == "text/event-stream"
-        await running.stage.host.announce("notifications/tools/list_changed")
+        await running.stage.server.announce("notifications/tools/list_changed")
         chunk = await anext(client.chunks())
         assert data_of(chunk)[0]["method"] == "notifications/tools/list_changed"
 
@@ -160,7 +160,7 @@ async def test_subscription_with_an_unusual_id_gets_announcements_with_that_id()
         await client.head()
         stream = client.chunks()
         assert data_of(await anext(stream))[0]["method"] == "notifications/subscriptions/acknowledged"
-        await running.stage.host.announce("notifications/tools/list_changed")
+        await running.stage.server.announce("notifications/tools/list_changed")
         assert data_of(await anext(stream))[0]["params"]["_meta"][SUBSCRIPTION_KEY] == [1]
     assert running.stage.fault is None
 
@@ -168,7 +168,7 @@ async def test_subscription_with_an_unusual_id_gets_announcements_with_that_id()
 async def test_request_to_the_client_is_sent_on_the_stream_and_answered_by_post() -> None:
     async with open_stage() as running:
 
-        @running.stage.host.on("tools/call")
+        @running.stage.server.on("tools/call")
         async def ask(cycle: RequestCycle) -> Answer:
             answer = await cycle.ask("roots/list", {})
             return {"content": [], "roots": answer["result"]["roots"]}
@@ -187,10 +187,10 @@ async def test_disconnection_is_recorded_and_ends_the_wait() -> None:
     async with open_stage() as running:
         gone = asyncio.Event()
 
-        @running.stage.host.on("tools/call")
+        @running.stage.server.on("tools/call")
         async def wait(cycle: RequestCycle) -> Answer:
             await cycle.notify("notifications/message")
-            await cycle.stay()
+            await cycle.wait_for_disconnect()
             gone.set()
             return SILENCE
 
@@ -205,19 +205,19 @@ async def test_disconnection_is_recorded_and_ends_the_wait() -> None:
 
 async def test_scenario_answers_http_itself_sends_raw_bytes_or_disconnects() -> None:
     async with open_stage(revision=PER_REQUEST[-1]) as running:
-        host = running.stage.host
+        server = running.stage.server
 
-        @host.on_http
-        async def redirect(asked: Asked, reply: HttpReply) -> bool:
-            if asked.path == "/old":
-                await reply.whole(307, b"", [("Location", "/mcp?of=old")])
-            return asked.path == "/old"
+        @server.on_http
+        async def redirect(request: InboundRequest, reply: HttpReply) -> bool:
+            if request.path == "/old":
+                await reply.respond(307, b"", [("Location", "/mcp?of=old")])
+            return request.path == "/old"
 
-        @host.on("odd")
+        @server.on("odd")
         async def odd(cycle: RequestCycle) -> Answer:
             return Raw(b"<odd>", 200)
 
-        @host.on("cut")
+        @server.on("cut")
         async def cut(cycle: RequestCycle) -> Answer:
             cycle.channel.cut()
             return SILENCE
@@ -233,7 +233,7 @@ async def test_scenario_answers_http_itself_sends_raw_bytes_or_disconnects() -> 
 async def test_server_listens_on_ipv6_too() -> None:
     async with open_stage() as running:
         try:
-            client = await running.connect(host="::1")
+            client = await running.connect(server="::1")
         except OSError:
             pytest.skip("this machine has no IPv6")
         assert (await client.ask("POST", "/mcp", message("ping", 1))).head.status == 200
@@ -242,10 +242,10 @@ async def test_server_listens_on_ipv6_too() -> None:
 async def test_other_servers_are_recorded_on_their_own_channels() -> None:
     async with open_stage() as running:
 
-        async def serve(asked: Asked, reply: HttpReply) -> None:
-            await reply.whole(200, f"{asked.method} {asked.query} {asked.form}".encode())
+        async def serve(request: InboundRequest, reply: HttpReply) -> None:
+            await reply.respond(200, f"{request.method} {request.query} {request.form}".encode())
 
-        origin = await running.stage.room("shop", serve)
+        origin = await running.stage.add_server("shop", serve)
         answer = await (await running.connect(origin)).ask("POST", "/buy?a=1&b=", b"c=2")
         assert answer.body == b"POST {'a': '1', 'b': ''} {'c': '2'}"
         head = await (await running.connect(origin)).ask("GET", "/")
@@ -265,11 +265,11 @@ async def test_error_in_a_callback_is_stored_and_disconnects(where: str) -> None
 
         origin = running.stage.origin
         if where == "handler":
-            running.stage.host.on("ping")(fail)  # type: ignore[arg-type]
+            running.stage.server.on("ping")(fail)  # type: ignore[arg-type]
         elif where == "hook":
-            running.stage.host.on_http(fail)
+            running.stage.server.on_http(fail)
         else:
-            origin = await running.stage.room("other", fail)  # type: ignore[arg-type]
+            origin = await running.stage.add_server("other", fail)  # type: ignore[arg-type]
         client = await running.connect(origin)
         client.send("POST", "/mcp", message("ping", 1))
         assert await client.is_cut()
@@ -280,9 +280,9 @@ async def test_announcement_without_a_listener_is_dropped(monkeypatch: pytest.Mo
     monkeypatch.setattr(server, "PATIENCE", 0.01)
     async with open_stage() as running:
 
-        @running.stage.host.on("tools/call")
+        @running.stage.server.on("tools/call")
         async def call(cycle: RequestCycle) -> Answer:
-            await cycle.host.announce("notifications/tools/list_changed")
+            await cycle.server.announce("notifications/tools/list_changed")
             return {"content": []}
 
         answer = await (await running.connect()).ask("POST", "/mcp", message("tools/call", 1))

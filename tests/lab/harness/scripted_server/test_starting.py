@@ -5,7 +5,7 @@ import asyncio
 from assay.lab.harness.run.event import RunEvent
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult
-from assay.lab.harness.scripted_server.client import Ended, Invitation
+from assay.lab.harness.scripted_server.client import ClientExit, ClientSetup
 from assay.lab.harness.scripted_server.client_run import ClientRun
 from assay.lab.harness.scripted_server.runner import STARTING, ClientOrder, ClientRunner
 from assay.lab.harness.transport import Transport
@@ -27,11 +27,11 @@ class WaitingClient:
         self.started = 0
         self.all_started = asyncio.Event()
 
-    async def run(self, invitation: Invitation, limit: float) -> Ended:
+    async def run(self, setup: ClientSetup, limit: float) -> ClientExit:
         self.starting += 1
         self.most_starting = max(self.most_starting, self.starting)
         reader, writer = await asyncio.open_connection(
-            "127.0.0.1", int(invitation.url.split(":")[2].split("/")[0])
+            "127.0.0.1", int(setup.url.split(":")[2].split("/")[0])
         )
         writer.write(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.starting -= 1
@@ -41,7 +41,7 @@ class WaitingClient:
             self.all_started.set()
         await self.all_started.wait()
         writer.close()
-        return Ended(0)
+        return ClientExit(0)
 
 
 def watch(event: RunEvent) -> None: ...
@@ -62,8 +62,8 @@ async def test_few_clients_start_at_once_and_all_may_run() -> None:
 
 async def test_silent_client_does_not_block_the_others() -> None:
     class Mute(WaitingClient):
-        async def run(self, invitation: Invitation, limit: float) -> Ended:
-            return Ended(0)
+        async def run(self, setup: ClientSetup, limit: float) -> ClientExit:
+            return ClientExit(0)
 
     selection = Selection(scenarios=("tools_call",), revisions=(HANDSHAKE[-1],))
     order = ClientOrder(suite_named("client"), selection, jobs=MANY, repeat=MANY)

@@ -12,7 +12,7 @@ import pytest
 
 from assay.lab.harness.scripted_server import stdio_listener
 from assay.lab.harness.scripted_server.answer import DONE, Answer, Raw
-from assay.lab.harness.scripted_server.ordered_channel import LineChannel
+from assay.lab.harness.scripted_server.ordered_channel import DuplexChannel
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stdio_listener import KILLED, SIGNALLED, STARTED
 from assay.lab.harness.trace import recorder
@@ -22,7 +22,7 @@ from assay.revisions.registry import PER_REQUEST
 from tests.lab.harness.scripted_server.raw_client import PATIENCE, RunningStage, message, open_stage
 
 
-class Server:
+class ServerProcess:
     """The process that a client starts."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
@@ -44,12 +44,12 @@ class Server:
 
 
 @asynccontextmanager
-async def served(running: RunningStage) -> AsyncIterator[Server]:
+async def served(running: RunningStage) -> AsyncIterator[ServerProcess]:
     pipe = asyncio.subprocess.PIPE
     words = shlex.split(running.stage.command)
     process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=pipe)
     try:
-        yield Server(process)
+        yield ServerProcess(process)
     finally:
         if process.returncode is None:
             process.kill()
@@ -57,11 +57,11 @@ async def served(running: RunningStage) -> AsyncIterator[Server]:
 
 
 async def test_messages_are_lines_both_ways_and_recorded() -> None:
-    async with open_stage(Transport.STDIO) as running, served(running) as server:
+    async with open_stage(Transport.STDIO) as running, served(running) as child:
         assert running.stage.url == running.stage.origin == ""
-        assert await server.ask(message("ping", 1)) == {"jsonrpc": "2.0", "id": 1, "result": {}}
-        server.input.write(b"\nno json\n[" + message("ping", 2) + b"]\n")
-        assert json.loads(await server.line())["id"] == 2
+        assert await child.ask(message("ping", 1)) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+        child.input.write(b"\nno json\n[" + message("ping", 2) + b"]\n")
+        assert json.loads(await child.line())["id"] == 2
         frames = running.frames("1/lines")
         assert frames[0] == (Sender.DRIVER, Kind.MARK)
         assert frames.count((Sender.SUBJECT, Kind.LINE)) == 4
@@ -70,57 +70,57 @@ async def test_messages_are_lines_both_ways_and_recorded() -> None:
 
 async def test_subscription_ends_with_its_connection_or_when_it_is_cancelled() -> None:
     async with open_stage(Transport.STDIO, PER_REQUEST[-1]) as running:
-        host = running.stage.host
-        async with served(running) as server, served(running) as other:
-            await server.ask(message("subscriptions/listen", 1))
+        server = running.stage.server
+        async with served(running) as child, served(running) as other:
+            await child.ask(message("subscriptions/listen", 1))
             await other.ask(message("subscriptions/listen", 1))
             cancelled = json.dumps({"method": "notifications/cancelled", "params": {"requestId": 1}})
-            server.input.write(cancelled.encode() + b"\n")
-            assert (await server.ask(message("tools/list", 2)))["id"] == 2
-            assert len(host.listeners) == 1
-            await host.announce("notifications/tools/list_changed")
+            child.input.write(cancelled.encode() + b"\n")
+            assert (await child.ask(message("tools/list", 2)))["id"] == 2
+            assert len(server.listeners) == 1
+            await server.announce("notifications/tools/list_changed")
             assert b"list_changed" in await other.line()
-    assert host.listeners == []
+    assert server.listeners == []
 
 
 async def test_server_ends_with_its_input_unless_the_scenario_holds_it() -> None:
     async with open_stage(Transport.STDIO) as running:
-        async with served(running) as server:
-            await server.ask(message("ping", 1))
-            server.input.close()
-            assert await server.ended() == 0
-        running.stage.host.exit_on_end = False
-        async with served(running) as server:
-            await server.ask(message("ping", 1))
-            server.input.close()
-            server.process.send_signal(signal.SIGTERM)
-            assert await server.ended() == 0
+        async with served(running) as child:
+            await child.ask(message("ping", 1))
+            child.input.close()
+            assert await child.ended() == 0
+        running.stage.server.exit_on_end = False
+        async with served(running) as child:
+            await child.ask(message("ping", 1))
+            child.input.close()
+            child.process.send_signal(signal.SIGTERM)
+            assert await child.ended() == 0
     assert (Sender.SUBJECT, Kind.END) in running.frames("1/lines")
     assert SIGNALLED in running.labels("2/lines")
 
 
 async def test_server_that_ignores_signals_has_to_be_killed() -> None:
-    async with open_stage(Transport.STDIO) as running, served(running) as server:
-        running.stage.host.exit_on_end = running.stage.host.exit_on_signal = False
-        await server.ask(message("ping", 1))
-        server.process.terminate()
-        assert (await server.ask(message("ping", 2)))["id"] == 2
+    async with open_stage(Transport.STDIO) as running, served(running) as child:
+        running.stage.server.exit_on_end = running.stage.server.exit_on_signal = False
+        await child.ask(message("ping", 1))
+        child.process.terminate()
+        assert (await child.ask(message("ping", 2)))["id"] == 2
         assert SIGNALLED in running.labels("1/lines")
-        channel = await running.stage.host.ear()
-        server.process.kill()
-        assert await server.ended() == -signal.SIGKILL
+        channel = await running.stage.server.notification_channel()
+        child.process.kill()
+        assert await child.ended() == -signal.SIGKILL
         async with asyncio.timeout(PATIENCE):
-            await channel.left.wait()
+            await channel.disconnected.wait()
     assert running.labels("1/lines")[-1] == KILLED
 
 
 async def test_unfinished_line_is_in_the_trace_and_gets_no_answer() -> None:
-    async with open_stage(Transport.STDIO) as running, served(running) as server:
-        await server.ask(message("ping", 1))
-        server.input.write(message("ping", 2))
-        server.input.close()
-        assert await server.ended() == 0
-        assert await server.line() == b""
+    async with open_stage(Transport.STDIO) as running, served(running) as child:
+        await child.ask(message("ping", 1))
+        child.input.write(message("ping", 2))
+        child.input.close()
+        assert await child.ended() == 0
+        assert await child.line() == b""
     last = [frame for frame in running.recorder.trace(closed=True).frames if frame.kind is Kind.END]
     assert [frame.info["clean"] for frame in last] == [False]
 
@@ -128,35 +128,35 @@ async def test_unfinished_line_is_in_the_trace_and_gets_no_answer() -> None:
 async def test_endless_line_floods_the_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (recorder, stdio_listener):
         monkeypatch.setattr(module, "MAX_BYTES", 1000)
-    async with open_stage(Transport.STDIO) as running, served(running) as server:
-        server.input.write(b"x" * 2000)
-        assert await server.ended() == 0
+    async with open_stage(Transport.STDIO) as running, served(running) as child:
+        child.input.write(b"x" * 2000)
+        assert await child.ended() == 0
     assert running.recorder.flooded
 
 
 async def test_scenario_writes_invalid_lines_writes_to_stderr_and_exits() -> None:
-    async with open_stage(Transport.STDIO) as running, served(running) as server:
-        host = running.stage.host
+    async with open_stage(Transport.STDIO) as running, served(running) as child:
+        server = running.stage.server
 
-        @host.on("odd")
+        @server.on("odd")
         async def odd(cycle: RequestCycle) -> Answer:
             channel = cycle.channel
-            assert isinstance(channel, LineChannel) and channel.complain is not None
+            assert isinstance(channel, DuplexChannel) and channel.write_stderr is not None
             await channel.raw(b"rubbish\n")
-            await channel.complain(b"a complaint\n")
+            await channel.write_stderr(b"a complaint\n")
             return Raw(b'{"odd": true}')
 
-        @host.on("die")
+        @server.on("die")
         async def die(cycle: RequestCycle) -> Answer:
             cycle.channel.cut()
             return DONE
 
-        server.input.write(message("odd", 1) + b"\n")
-        assert await server.line() == b"rubbish\n"
-        assert json.loads(await server.line()) == {"odd": True}
-        assert await server.errors.readline() == b"a complaint\n"
-        server.input.write(message("die", 2) + b"\n")
-        assert await server.ended() == 0
+        child.input.write(message("odd", 1) + b"\n")
+        assert await child.line() == b"rubbish\n"
+        assert json.loads(await child.line()) == {"odd": True}
+        assert await child.errors.readline() == b"a complaint\n"
+        child.input.write(message("die", 2) + b"\n")
+        assert await child.ended() == 0
 
 
 async def test_each_process_is_a_separate_connection() -> None:
@@ -171,8 +171,8 @@ async def test_each_process_is_a_separate_connection() -> None:
 
 async def test_processes_end_with_the_stage() -> None:
     async with open_stage(Transport.STDIO) as running:
-        running.stage.host.exit_on_end = running.stage.host.exit_on_signal = False
-        async with served(running) as server:
-            await server.ask(message("ping", 1))
+        running.stage.server.exit_on_end = running.stage.server.exit_on_signal = False
+        async with served(running) as child:
+            await child.ask(message("ping", 1))
             await running.stage.close()
-            assert await server.ended() == 0
+            assert await child.ended() == 0

@@ -27,7 +27,7 @@ async def test_messages_are_text_frames_both_ways_and_recorded() -> None:
         assert await ask(socket, message("ping", 1)) == {"jsonrpc": "2.0", "id": 1, "result": {}}
         await (await socket.ping())
         await socket.send(b"binary")
-        await running.stage.host.announce("notifications/tools/list_changed")
+        await running.stage.server.announce("notifications/tools/list_changed")
         assert json.loads(await socket.recv())["method"] == "notifications/tools/list_changed"
         assert (await ask(socket, message("ping", 2)))["id"] == 2
         await socket.close()
@@ -51,7 +51,7 @@ async def test_other_paths_and_plain_http_are_refused() -> None:
 async def test_scenario_closes_the_connection() -> None:
     async with open_stage(Transport.WEBSOCKET) as running:
 
-        @running.stage.host.on("die")
+        @running.stage.server.on("die")
         async def die(cycle: RequestCycle) -> Answer:
             cycle.channel.cut()
             return DONE

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from assay.lab.client.question import FORM, MODEL, ROOTS
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.server import ScriptedServer
 
@@ -34,13 +34,13 @@ def a_prompt(**more: Any) -> tuple[str, Json]:
     return MODEL, {"messages": [message], "maxTokens": 50, **more}
 
 
-def call_asking_tool(*capabilities: str, **answers: Any) -> Brief:
+def call_asking_tool(*capabilities: str, **answers: Any) -> ClientScript:
     """List the tools and call `TOOL`, with these capabilities and answers."""
-    return Brief(steps=(LIST_TOOLS, call_tool(TOOL)), capabilities=capabilities, answers=answers)
+    return ClientScript(steps=(LIST_TOOLS, call_tool(TOOL)), capabilities=capabilities, answers=answers)
 
 
 def add_asking_tool(
-    host: ScriptedServer, *questions: tuple[str, Json], name: str = TOOL, state: str | None = None
+    server: ScriptedServer, *questions: tuple[str, Json], name: str = TOOL, state: str | None = None
 ) -> None:
     """Add a tool that sends all questions at once and completes when they are answered."""
 
@@ -49,4 +49,4 @@ def add_asking_tool(
         await cycle.inquire(requests, state)
         return {"content": [{"type": "text", "text": "thank you"}]}
 
-    host.add_tool({"name": name}, ask)
+    server.add_tool({"name": name}, ask)

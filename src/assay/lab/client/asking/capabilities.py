@@ -20,23 +20,23 @@ from .asking_tool import DICE, a_prompt, add_asking_tool, call_asking_tool
 
 @client_scenario(
     "Offer tools to a model without declared tool support",
-    brief=call_asking_tool("sampling", sampling={"text": "hello"}),
+    script=call_asking_tool("sampling", sampling={"text": "hello"}),
     exercises=("asking.refused",),
     window=lambda revision: revision.sampling_tools and revision.asking is Asking.BY_REQUEST,
 )
 async def drive_sampling_tools_undeclared(stage: ClientStage) -> None:
-    add_asking_tool(stage.host, a_prompt(tools=[DICE]))
+    add_asking_tool(stage.server, a_prompt(tools=[DICE]))
 
 
 @client_scenario(
     "Ask for a URL although only forms are declared",
-    brief=call_asking_tool("elicitation", elicitation="decline"),
+    script=call_asking_tool("elicitation", elicitation="decline"),
     exercises=("asking.refused",),
     window=lambda revision: "url" in revision.elicitation and revision.asking is Asking.BY_REQUEST,
 )
 async def drive_url_undeclared(stage: ClientStage) -> None:
     params = {"mode": "url", "message": "Sign in", "url": "https://example.com/in", "elicitationId": "one"}
-    add_asking_tool(stage.host, (FORM, params))
+    add_asking_tool(stage.server, (FORM, params))
 
 
 # --- how it is judged

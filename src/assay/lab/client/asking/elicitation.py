@@ -12,13 +12,13 @@ from assay.lab.client.evidence import AFTER, INITIALIZE, calls_at, has_ended, ob
 from assay.lab.client.question import FORM, questions
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_hearing, on_message
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_message, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import Message
@@ -30,54 +30,54 @@ from .asking_tool import A_FORM, add_asking_tool, call_asking_tool
 
 @client_scenario(
     "Present a form that the user accepts",
-    brief=call_asking_tool("elicitation", elicitation="accept"),
+    script=call_asking_tool("elicitation", elicitation="accept"),
     exercises=("asking.declared", "asking.modes"),
     window=lambda revision: bool(revision.elicitation),
 )
 async def drive_form_accepted(stage: ClientStage) -> None:
-    add_asking_tool(stage.host, A_FORM)
+    add_asking_tool(stage.server, A_FORM)
 
 
 @client_scenario(
     "Present a form that the user cancels",
-    brief=call_asking_tool("elicitation", elicitation="cancel"),
+    script=call_asking_tool("elicitation", elicitation="cancel"),
     exercises=("asking.declared", "asking.modes"),
     window=lambda revision: bool(revision.elicitation),
 )
 async def drive_form_cancelled(stage: ClientStage) -> None:
-    add_asking_tool(stage.host, A_FORM)
+    add_asking_tool(stage.server, A_FORM)
 
 
 @client_scenario(
     "Present a form that the user declines",
-    brief=call_asking_tool("elicitation", elicitation="decline"),
+    script=call_asking_tool("elicitation", elicitation="decline"),
     exercises=("asking.declared", "asking.modes"),
     window=lambda revision: bool(revision.elicitation),
 )
 async def drive_form_declined(stage: ClientStage) -> None:
-    add_asking_tool(stage.host, A_FORM)
+    add_asking_tool(stage.server, A_FORM)
 
 
 @client_scenario(
     "Present a URL that the user declines",
-    brief=call_asking_tool("elicitation", "elicitation.url", elicitation="decline"),
+    script=call_asking_tool("elicitation", "elicitation.url", elicitation="decline"),
     exercises=("asking.address", "asking.declared"),
     window=lambda revision: "url" in revision.elicitation,
 )
 async def drive_url_declined(stage: ClientStage) -> None:
-    async def sign_in(request: Asked, reply: HttpReply) -> None:
-        await reply.whole(200, b"<title>Sign in</title>", [("Content-Type", "text/html")])
+    async def sign_in(request: InboundRequest, reply: HttpReply) -> None:
+        await reply.respond(200, b"<title>Sign in</title>", [("Content-Type", "text/html")])
 
-    origin = await stage.room(CANARY, sign_in)
+    origin = await stage.add_server(CANARY, sign_in)
     params = {"mode": "url", "message": "Sign in", "url": f"{origin}/sign-in"}
     if stage.revision.elicitation_ids:
         params["elicitationId"] = "one"
-    add_asking_tool(stage.host, (FORM, params))
+    add_asking_tool(stage.server, (FORM, params))
 
 
 @client_scenario(
     "Announce the completion of an unknown elicitation",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("announcing"), call_tool(AFTER))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("announcing"), call_tool(AFTER))),
     exercises=("asking.unknown-completion",),
     window=lambda revision: "url" in revision.elicitation and revision.elicitation_ids,
 )
@@ -86,8 +86,8 @@ async def drive_unknown_completion(stage: ClientStage) -> None:
         await cycle.notify("notifications/elicitation/complete", {"elicitationId": "never heard of"})
         return {"content": []}
 
-    stage.host.add_tool({"name": "announcing"}, announce)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": "announcing"}, announce)
+    stage.server.add_tool({"name": AFTER})
 
 
 # --- how it is judged
@@ -172,11 +172,11 @@ def _supports_forms(capability: Any) -> bool:
 )
 def completion_ends_it(message: Json, client: ScriptedClient) -> Json:
     if is_call(message, AFTER):
-        raise Failed("an unknown elicitation was completed")
+        raise StepFailed("an unknown elicitation was completed")
     return message
 
 
-@on_hearing("rejects a form request without `mode`", breaks="EL-05", scenario="asking.form-accepted")
+@on_received("rejects a form request without `mode`", breaks="EL-05", scenario="asking.form-accepted")
 def unsaid_mode_refused(message: Json, client: ScriptedClient) -> Json:
     if message.get("method") == FORM:
         return with_params(message, mode="?")

@@ -12,9 +12,9 @@ from assay.lab.client.question import Round, rounds
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import same_id
@@ -33,7 +33,7 @@ def by_retry(revision: Revision) -> bool:
 
 @client_scenario(
     "Ask for input in two calls at the same time",
-    brief=Brief(
+    script=ClientScript(
         steps=(LIST_TOOLS, step("together", steps=[call_tool("left"), call_tool("right")])),
         capabilities=("elicitation",),
         answers={"elicitation": "accept"},
@@ -42,8 +42,8 @@ def by_retry(revision: Revision) -> bool:
     window=by_retry,
 )
 async def drive_rounds_at_once(stage: ClientStage) -> None:
-    add_asking_tool(stage.host, A_FORM, name="left", state="of the left")
-    add_asking_tool(stage.host, A_FORM, name="right", state="of the right")
+    add_asking_tool(stage.server, A_FORM, name="left", state="of the left")
+    add_asking_tool(stage.server, A_FORM, name="right", state="of the right")
 
 
 STATE: Final = '{"step": 1,  "note": "ü \u2028 =="} '
@@ -52,7 +52,7 @@ STATE: Final = '{"step": 1,  "note": "ü \u2028 =="} '
 
 @client_scenario(
     "Ask two questions with a state, then one without",
-    brief=Brief(
+    script=ClientScript(
         steps=(LIST_TOOLS, call_tool("asking"), call_tool("asking_again")),
         capabilities=("elicitation", "roots"),
         answers={"elicitation": "accept", "roots": [ROOT]},
@@ -61,13 +61,13 @@ STATE: Final = '{"step": 1,  "note": "ü \u2028 =="} '
     window=by_retry,
 )
 async def drive_several_rounds(stage: ClientStage) -> None:
-    add_asking_tool(stage.host, A_FORM, THE_ROOTS, state=STATE)
-    add_asking_tool(stage.host, A_FORM, name="asking_again")
+    add_asking_tool(stage.server, A_FORM, THE_ROOTS, state=STATE)
+    add_asking_tool(stage.server, A_FORM, name="asking_again")
 
 
 @client_scenario(
     "Return a result type of an extension that was not negotiated",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("task"), call_tool(AFTER)), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("task"), call_tool(AFTER)), may_fail=True),
     exercises=("asking.result-types",),
     window=by_retry,
 )
@@ -77,7 +77,7 @@ async def drive_foreign_result_type(stage: ClientStage) -> None:
 
 @client_scenario(
     "Return an unknown result type",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("quantum"), call_tool(AFTER)), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("quantum"), call_tool(AFTER)), may_fail=True),
     exercises=("asking.result-types",),
     window=by_retry,
 )
@@ -89,23 +89,23 @@ def _return_type(stage: ClientStage, kind: str) -> None:
     async def answer(cycle: RequestCycle) -> Answer:
         return {"resultType": kind, "content": [{"type": "text", "text": "done"}]}
 
-    stage.host.add_tool({"name": kind}, answer)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": kind}, answer)
+    stage.server.add_tool({"name": AFTER})
 
 
 @client_scenario(
     "Return a result without a type from a server of an earlier revision",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("untyped"), call_tool(AFTER)), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("untyped"), call_tool(AFTER)), may_fail=True),
     exercises=("asking.result-types",),
     window=by_retry,
     also=("contract.ends",),
 )
 async def drive_untyped_result(stage: ClientStage) -> None:
     # Only servers of earlier revisions may omit the type: a client may reject such a result of any other.
-    stage.host.revision = HANDSHAKE[-1]
-    stage.host.streams = True
-    stage.host.add_tool({"name": "untyped"})
-    stage.host.add_tool({"name": AFTER})
+    stage.server.revision = HANDSHAKE[-1]
+    stage.server.streams = True
+    stage.server.add_tool({"name": "untyped"})
+    stage.server.add_tool({"name": AFTER})
 
 
 # --- how it is judged
@@ -214,7 +214,7 @@ def state_of_another(message: Json, client: ScriptedClient) -> Json:
 @on_message("fails at a result without a type", breaks="BASE-18", scenario="asking.untyped-result")
 def untyped_ends_it(message: Json, client: ScriptedClient) -> Json:
     if is_call(message, AFTER):
-        raise Failed("the previous result had no type")
+        raise StepFailed("the previous result had no type")
     return message
 
 

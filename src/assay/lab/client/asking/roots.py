@@ -12,8 +12,8 @@ from assay.lab.client.question import ROOTS, questions
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step
 from assay.lab.harness.scripted_server.client_run import SETTING
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.revisions.revision import Asking
 
@@ -24,11 +24,11 @@ from .asking_tool import ROOT, THE_ROOTS, add_asking_tool, call_asking_tool
 
 @client_scenario(
     "Ask for the roots",
-    brief=call_asking_tool("roots", roots=[ROOT]),
+    script=call_asking_tool("roots", roots=[ROOT]),
     exercises=("asking.declared", "asking.roots"),
 )
 async def drive_roots(stage: ClientStage) -> None:
-    add_asking_tool(stage.host, THE_ROOTS)
+    add_asking_tool(stage.server, THE_ROOTS)
 
 
 OTHER: Final = {"uri": "file:///home/ada/other", "name": "Other"}
@@ -36,7 +36,7 @@ OTHER: Final = {"uri": "file:///home/ada/other", "name": "Other"}
 
 @client_scenario(
     "Change the roots of the client",
-    brief=Brief(
+    script=ClientScript(
         steps=(LIST_TOOLS, step("change_roots", roots=[OTHER]), call_tool("asking")),
         capabilities=("roots", "roots.listChanged"),
         answers={"roots": [ROOT]},
@@ -45,8 +45,8 @@ OTHER: Final = {"uri": "file:///home/ada/other", "name": "Other"}
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
 async def drive_roots_changed(stage: ClientStage) -> None:
-    stage.host.standalone = True
-    add_asking_tool(stage.host, THE_ROOTS)
+    stage.server.standalone = True
+    add_asking_tool(stage.server, THE_ROOTS)
 
 
 # --- how it is judged

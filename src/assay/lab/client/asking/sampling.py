@@ -11,7 +11,7 @@ from assay.lab.client.question import MODEL, Question, questions
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.stage import ClientStage
 
 from .asking_tool import DICE, a_prompt, add_asking_tool, call_asking_tool
@@ -21,16 +21,16 @@ from .asking_tool import DICE, a_prompt, add_asking_tool, call_asking_tool
 
 @client_scenario(
     "Ask the model for a short answer",
-    brief=call_asking_tool("sampling", sampling={"text": "hello"}),
+    script=call_asking_tool("sampling", sampling={"text": "hello"}),
     exercises=("asking.declared", "asking.model"),
 )
 async def drive_sampling(stage: ClientStage) -> None:
-    add_asking_tool(stage.host, a_prompt())
+    add_asking_tool(stage.server, a_prompt())
 
 
 @client_scenario(
     "Ask the model with tools forbidden, then required",
-    brief=Brief(
+    script=ClientScript(
         steps=(LIST_TOOLS, call_tool("without"), call_tool("with")),
         capabilities=("sampling", "sampling.tools"),
         answers={"sampling": {"text": "hello"}},
@@ -39,8 +39,8 @@ async def drive_sampling(stage: ClientStage) -> None:
     window=lambda revision: revision.sampling_tools,
 )
 async def drive_sampling_tools(stage: ClientStage) -> None:
-    add_asking_tool(stage.host, a_prompt(tools=[DICE], toolChoice={"mode": "none"}), name="without")
-    add_asking_tool(stage.host, a_prompt(tools=[DICE], toolChoice={"mode": "required"}), name="with")
+    add_asking_tool(stage.server, a_prompt(tools=[DICE], toolChoice={"mode": "none"}), name="without")
+    add_asking_tool(stage.server, a_prompt(tools=[DICE], toolChoice={"mode": "required"}), name="with")
 
 
 # --- how it is judged

@@ -22,7 +22,7 @@ from .protected_server import FOUND, IN_VAIN, OAUTH, RESOURCES, Protection, prot
 
 @client_scenario(
     "A server without PKCE",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.proof-key-offered",),
     transports=HTTP_ONLY,
     window=FOUND,
@@ -33,7 +33,7 @@ async def drive_without_pkce(stage: ClientStage) -> None:
 
 @client_scenario(
     "Another `state` comes back",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.state",),
     transports=HTTP_ONLY,
     window=RESOURCES,

@@ -15,8 +15,8 @@ from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, tried
+from assay.lab.harness.scripted_client.failure import StepFailed
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, optional
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
@@ -77,7 +77,7 @@ KNOWN: Final = Client(
 @official_scenario(
     "auth/client-credentials-basic",
     "A client that acts for itself, with a secret",
-    brief=BRIEF,
+    script=BRIEF,
     window=FOUND,
     aliases=("auth/client-credentials",),
 )
@@ -95,7 +95,7 @@ LONG: Final = Lifetimes(assertion=86_400.0)
 @official_scenario(
     "auth/client-credentials-jwt",
     "A client that acts for itself, with a key",
-    brief=BRIEF,
+    script=BRIEF,
     window=FOUND,
     aliases=("auth/client-credentials",),
 )
@@ -118,7 +118,7 @@ async def drive_client_credentials_jwt(stage: ClientStage) -> None:
 @official_scenario(
     "auth/wif-jwt-bearer",
     "A workload with a token of its own",
-    brief=Brief(steps=TWO, oauth=OAUTH),
+    script=ClientScript(steps=TWO, oauth=OAUTH),
     window=FOUND,
 )
 async def drive_wif_jwt_bearer(stage: ClientStage) -> None:
@@ -127,7 +127,7 @@ async def drive_wif_jwt_bearer(stage: ClientStage) -> None:
 
 @client_scenario(
     "A workload that is refused",
-    brief=Brief(steps=(tried(LIST_TOOLS),), oauth=OAUTH, may_fail=True),
+    script=ClientScript(steps=(optional(LIST_TOOLS),), oauth=OAUTH, may_fail=True),
     exercises=("auth/wif-jwt-bearer",),
     transports=HTTP_ONLY,
     window=FOUND,
@@ -415,7 +415,7 @@ async def workload_tries_otherwise(client: ScriptedClient) -> None:
         # Another context, not the same one changed: the trace holds that.
         expired = client.context["expired_jwt"]
         client.context = {**client.context, "valid_jwt": expired, "oauth": {"grant": grant}}
-        with suppress(Failed):
+        with suppress(StepFailed):
             await client.open()
 
 
@@ -439,5 +439,5 @@ async def workload_tries_again(client: ScriptedClient) -> None:
         # Another context, not the same one changed: the trace holds that.
         expired = client.context["expired_jwt"]
         client.context = {**client.context, "valid_jwt": expired, "oauth": {"grant": grant}}
-        with suppress(Failed):
+        with suppress(StepFailed):
             await client.open()

@@ -14,7 +14,7 @@ from msgspec import Struct
 from assay.authority.keys import UNREADABLE
 from assay.authority.record import Client
 from assay.lab.harness import Observation, Trace, observe
-from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.scripted_server.client_script import ClientScript
 
 from .flow import Journey, Stop
 from .official_step import SHARED, asked_for, walked
@@ -135,7 +135,7 @@ def is_absolute(uri: str) -> bool:
 
 GRANT: Final = "client_credentials"
 NAME: Final = "conformance-test-client"
-BRIEF: Final = Brief(steps=TWO, oauth={"grant": GRANT})
+BRIEF: Final = ClientScript(steps=TWO, oauth={"grant": GRANT})
 GRANT_ROW: Final = "client-credentials-grant-type"
 OWED: Final = {GRANT_ROW: f"a token request of the type {GRANT}"}
 

@@ -37,7 +37,7 @@ def rootless(journey: Journey) -> Iterator[Observation]:
 @official_scenario(
     "auth/metadata-default",
     "Metadata where the challenge says",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
     aliases=("auth/basic-dcr",),
@@ -49,7 +49,7 @@ async def drive_metadata_default(stage: ClientStage) -> None:
 @official_scenario(
     "auth/metadata-var1",
     "Metadata at the endpoint's well-known address, and OpenID Connect's document",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
 )
@@ -60,7 +60,7 @@ async def drive_metadata_var1(stage: ClientStage) -> None:
 @official_scenario(
     "auth/metadata-var2",
     "Metadata at the root, and an issuer with a path",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
 )
@@ -71,7 +71,7 @@ async def drive_metadata_var2(stage: ClientStage) -> None:
 @official_scenario(
     "auth/metadata-var3",
     "Metadata at an address of its own, and OpenID Connect's document below the issuer",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
 )
@@ -87,7 +87,7 @@ async def drive_metadata_var3(stage: ClientStage) -> None:
 @official_scenario(
     f"{OF_OLD}oauth-endpoint-fallback",
     "No metadata at all",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=OLD,
 )
@@ -101,7 +101,7 @@ async def drive_oauth_endpoint_fallback(stage: ClientStage) -> None:
 @official_scenario(
     f"{OF_OLD}oauth-metadata-backcompat",
     "Metadata of the server on the endpoint's origin",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=OLD,
 )

@@ -19,7 +19,7 @@ from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Request, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.scripted_server.client_script import ClientScript
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.challenge import challenges
 from assay.lab.harness.trace.trace import Call
@@ -30,7 +30,7 @@ from .flow import Journey, bearer
 from .official_step import SHARED, walked
 from .protected_server import CODE, FOUND, TWO, Protection, Refusal, Visitor, protect
 
-BRIEF: Final = Brief(steps=TWO, oauth={**CODE, "dpop": True})
+BRIEF: Final = ClientScript(steps=TWO, oauth={**CODE, "dpop": True})
 WINDOW: Final = 300.0
 """Seconds that a proof may be made before or after it is seen."""
 SETTINGS: Final[Json] = {
@@ -235,12 +235,12 @@ def _made_for(claims: dict[str, Any], method: str, url: str, moment: float | Non
 # --- what is asked
 
 
-@official_scenario("auth/dpop", "Tokens that are bound to a key", brief=BRIEF, window=FOUND)
+@official_scenario("auth/dpop", "Tokens that are bound to a key", script=BRIEF, window=FOUND)
 async def drive_dpop(stage: ClientStage) -> None:
     await protect_bound(stage, nonce=False)
 
 
-@official_scenario("auth/dpop-nonce", "Proofs with a nonce", brief=BRIEF, window=FOUND)
+@official_scenario("auth/dpop-nonce", "Proofs with a nonce", script=BRIEF, window=FOUND)
 async def drive_dpop_nonce(stage: ClientStage) -> None:
     await protect_bound(stage, nonce=True)
 

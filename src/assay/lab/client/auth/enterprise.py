@@ -15,9 +15,9 @@ from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.brief import Brief
+from assay.lab.harness.scripted_server.client_script import ClientScript
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.side_server import serve_asgi
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
@@ -38,12 +38,12 @@ async def open_provider(stage: ClientStage) -> Authority:
     """Is found at its own address, and named in the context; nothing else tells of it."""
     apps: list[AuthorityApp] = []
 
-    async def serve(asked: Asked, reply: HttpReply) -> None:
-        await serve_asgi(apps[0], asked, reply)
+    async def serve(request: InboundRequest, reply: HttpReply) -> None:
+        await serve_asgi(apps[0], request, reply)
 
     known = Client(id=CLIENT, grants=(TOKEN_EXCHANGE,), id_elsewhere=CLIENT_ELSEWHERE)
     settings = Settings(
-        issuer=await stage.room(ROOM, serve),
+        issuer=await stage.add_server(ROOM, serve),
         grants=(TOKEN_EXCHANGE,),
         registration=False,
         documents=False,
@@ -74,7 +74,7 @@ KNOWN: Final = Client(id=CLIENT_ELSEWHERE, secret=digest(SECRET), methods=(METHO
 @official_scenario(
     "auth/enterprise-managed-authorization",
     "A user who is signed in elsewhere",
-    brief=Brief(steps=TWO, oauth={"grant": "token_exchange"}),
+    script=ClientScript(steps=TWO, oauth={"grant": "token_exchange"}),
     window=FOUND,
 )
 async def drive_enterprise_managed_authorization(stage: ClientStage) -> None:
@@ -171,5 +171,5 @@ def id_token_as_grant(request: Request, client: ScriptedClient) -> Request | Non
 )
 def grant_for_resource(request: Request, client: ScriptedClient) -> Request | None:
     if "audience" in parameters(request):
-        return altered(request, TOKEN, audience=client.invitation.url)
+        return altered(request, TOKEN, audience=client.setup.url)
     return request

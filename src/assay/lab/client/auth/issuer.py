@@ -114,7 +114,7 @@ def _is_foreign(call: Call, spot: Spot) -> bool:
 @official_scenario(
     "auth/iss-supported",
     "The issuer that answers is the right one",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=in_force("AU-52"),
 )
@@ -125,7 +125,7 @@ async def drive_iss_supported(stage: ClientStage) -> None:
 @official_scenario(
     "auth/iss-not-advertised",
     "Nobody says who answers",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=in_force("AU-52"),
 )
@@ -136,7 +136,7 @@ async def drive_iss_not_advertised(stage: ClientStage) -> None:
 @official_scenario(
     "auth/iss-supported-missing",
     "The answer does not say who gives it",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.issuer-of-answer",),
     window=in_force("AU-52"),
 )
@@ -147,7 +147,7 @@ async def drive_iss_supported_missing(stage: ClientStage) -> None:
 @official_scenario(
     "auth/iss-unexpected",
     "Another issuer answers, unannounced",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.issuer-of-answer",),
     window=in_force("AU-52"),
 )
@@ -158,7 +158,7 @@ async def drive_iss_unexpected(stage: ClientStage) -> None:
 @official_scenario(
     "auth/iss-wrong-issuer",
     "Another issuer answers",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.issuer-of-answer",),
     window=in_force("AU-52"),
 )
@@ -169,7 +169,7 @@ async def drive_iss_wrong_issuer(stage: ClientStage) -> None:
 @official_scenario(
     "auth/iss-normalized",
     "The issuer that answers is almost the right one",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.issuer-of-answer",),
     window=in_force("AU-52"),
 )
@@ -180,7 +180,7 @@ async def drive_iss_normalized(stage: ClientStage) -> None:
 @official_scenario(
     "auth/metadata-issuer-mismatch",
     "Metadata of another issuer",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.issuer-of-metadata",),
     window=in_force("AU-26"),
 )

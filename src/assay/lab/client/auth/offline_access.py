@@ -28,7 +28,7 @@ SCOPES: Final = ("mcp:basic", "mcp:read")
 @official_scenario(
     "auth/offline-access-not-supported",
     "The authorization server has no refresh tokens",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=in_force("sep-2207-offline-access-not-requested"),
 )
@@ -39,7 +39,7 @@ async def drive_offline_access_not_supported(stage: ClientStage) -> None:
 
 @client_scenario(
     "Refresh tokens for clients that register",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=("auth/offline-access-scope", *BY_CODE),
     transports=HTTP_ONLY,
     window=in_force("sep-2207-client-metadata-grant-types"),
@@ -55,7 +55,7 @@ SETTINGS: Final = {**DESCRIBED, "metadata": {"scopes_supported": ["mcp:basic", "
 @official_scenario(
     "auth/offline-access-scope",
     "The authorization server has refresh tokens",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=in_force("sep-2207-offline-access-requested"),
 )
@@ -68,7 +68,7 @@ REFRESH_TOKEN_SETTINGS: Final = {"grants": ("authorization_code", "refresh_token
 
 @client_scenario(
     "A token that can be refreshed",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=(*BY_CODE, "auth.refresh-token"),
     transports=HTTP_ONLY,
     window=in_force("AU-76"),
@@ -199,7 +199,7 @@ def gives_up_offline(request: Request, client: ScriptedClient) -> Request | None
 
 @on_request("it shows its refresh token to the server, too", breaks="AU-76", scenario="auth.refresh-token")
 def refresh_token_shown(request: Request, client: ScriptedClient) -> Request | None:
-    for token in client.wallet.refreshes.values():
+    for token in client.oauth.refreshes.values():
         if goes_to(request, ENDPOINT):
             request.set("X-Refresh-Token", token)
     return request

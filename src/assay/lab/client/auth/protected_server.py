@@ -24,9 +24,9 @@ from assay.lab.client.declaration import in_force, requirement
 from assay.lab.harness import Json
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, tried
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, optional
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.side_server import serve_asgi
 from assay.lab.harness.scripted_server.stage import ClientStage
@@ -92,7 +92,7 @@ USUAL: Final = Protection()
 class Visitor(Struct, frozen=True):
     """An HTTP request to the endpoint, and what its token is worth."""
 
-    asked: Asked
+    asked: InboundRequest
     scheme: str
     """Of its credentials, in small letters; empty where it has none."""
     token: str
@@ -145,7 +145,7 @@ class Protected:
         self.servers: list[str] = []
         """Issuers that the metadata names."""
         self.guard: Guard = self.usual_guard
-        stage.host.on_http(self._answer)
+        stage.server.on_http(self._answer)
 
     # -- who gives out tokens --------------------------------------------------------------------------------
 
@@ -153,10 +153,10 @@ class Protected:
         """Open an authority in a room; the settings are those of `Protection`, or changed ones."""
         apps: list[AuthorityApp] = []
 
-        async def serve(asked: Asked, reply: HttpReply) -> None:
-            await serve_asgi(apps[0], asked, reply)
+        async def serve(request: InboundRequest, reply: HttpReply) -> None:
+            await serve_asgi(apps[0], request, reply)
 
-        origin = await self.stage.room(room, serve)
+        origin = await self.stage.add_server(room, serve)
         authority = self.made(f"{origin}{self.wanted.tenant}", **settings)
         apps.append(AuthorityApp(authority))
         self.lay_out(authority, apps[0], room)
@@ -167,12 +167,12 @@ class Protected:
         authority = self.made(f"{self.stage.origin}{self.wanted.tenant}")
         app = AuthorityApp(authority)
 
-        async def serve(asked: Asked, reply: HttpReply) -> bool:
-            if asked.path in app.places:
-                await serve_asgi(app, asked, reply)
-            return asked.path in app.places
+        async def serve(request: InboundRequest, reply: HttpReply) -> bool:
+            if request.path in app.places:
+                await serve_asgi(app, request, reply)
+            return request.path in app.places
 
-        self.stage.host.on_http(serve)
+        self.stage.server.on_http(serve)
         self.lay_out(authority, app, ENDPOINT)
         return authority
 
@@ -200,7 +200,7 @@ class Protected:
         """Tell the trace where everything is."""
         settings = authority.settings
         origin = settings.issuer.removesuffix(settings.path)
-        self.stage.host.mark(
+        self.stage.server.mark(
             LAID_OUT,
             room=room,
             url=self.stage.url,
@@ -215,13 +215,13 @@ class Protected:
 
     # -- who is let in ---------------------------------------------------------------------------------------
 
-    async def _answer(self, asked: Asked, reply: HttpReply) -> bool:
-        if asked.path == self.place and not self.wanted.together:
-            await reply.whole(200, msgspec.json.encode(self.document()), [("Content-Type", JSON)])
+    async def _answer(self, request: InboundRequest, reply: HttpReply) -> bool:
+        if request.path == self.place and not self.wanted.together:
+            await reply.respond(200, msgspec.json.encode(self.document()), [("Content-Type", JSON)])
             return True
-        if f"{self.stage.origin}{asked.path}" != self.stage.url:
+        if f"{self.stage.origin}{request.path}" != self.stage.url:
             return False
-        refusal = self.guard(self.visitor(asked))
+        refusal = self.guard(self.visitor(request))
         if refusal is not None:
             await _refuse(refusal, reply)
         return refusal is not None
@@ -231,11 +231,11 @@ class Protected:
         supported = {} if scopes is None else {"scopes_supported": list(scopes)}
         return {"resource": self.resource, "authorization_servers": self.servers, **supported}
 
-    def visitor(self, asked: Asked) -> Visitor:
-        scheme, _, token = (asked.header("authorization") or "").partition(" ")
+    def visitor(self, request: InboundRequest) -> Visitor:
+        scheme, _, token = (request.header("authorization") or "").partition(" ")
         token = token.strip()
         found = (access_of(one, token) for one in self.authorities.values())
-        return Visitor(asked, scheme.lower(), token, next((one for one in found if one), None))
+        return Visitor(request, scheme.lower(), token, next((one for one in found if one), None))
 
     def usual_guard(self, visitor: Visitor) -> Refusal | None:
         if self.wanted.opens and visitor.opens:
@@ -266,7 +266,7 @@ async def protect(stage: ClientStage, wanted: Protection = USUAL) -> Protected:
     protected = Protected(stage, wanted)
     authority = protected.join_authority() if wanted.together else await protected.add_authority()
     protected.servers = [authority.issuer]
-    stage.host.add_tool({"name": TOOL}, _tool)
+    stage.server.add_tool({"name": TOOL}, _tool)
     return protected
 
 
@@ -278,7 +278,7 @@ async def _refuse(refusal: Refusal, reply: HttpReply) -> None:
     words = ", ".join(f'{name}="{value}"' for name, value in refusal.challenge.items())
     told = [("WWW-Authenticate", f"{refusal.scheme} {words}")] if words else []
     body = msgspec.json.encode({"error": refusal.challenge.get("error", "gone")})
-    await reply.whole(refusal.status, body, [*told, *refusal.headers, ("Content-Type", JSON)])
+    await reply.respond(refusal.status, body, [*told, *refusal.headers, ("Content-Type", JSON)])
 
 
 async def _fetch_nothing(url: str) -> NoReturn:
@@ -291,8 +291,8 @@ def _well_known(stage: ClientStage) -> str:
 
 CODE: Final = {"grant": "authorization_code"}
 TWO: Final = (LIST_TOOLS, call_tool(TOOL))
-LIST_AND_CALL: Final = Brief(steps=TWO, oauth=CODE)
-IN_VAIN: Final = Brief(steps=tuple(tried(one) for one in TWO), oauth=CODE, may_fail=True)
+LIST_AND_CALL: Final = ClientScript(steps=TWO, oauth=CODE)
+IN_VAIN: Final = ClientScript(steps=tuple(optional(one) for one in TWO), oauth=CODE, may_fail=True)
 """For scenarios in which it is right that the client gets nowhere."""
 BY_CODE: Final = (
     "auth.resource-metadata",

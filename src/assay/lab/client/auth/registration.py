@@ -19,7 +19,7 @@ from assay.lab.harness.links.http_text import JSON, body_of
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
@@ -36,7 +36,7 @@ from .protected_server import BY_CODE, CIMD, DESCRIBED, FOUND, IN_VAIN, LIST_AND
 @official_scenario(
     "auth/basic-cimd",
     "A client id that is the address of a document",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
 )
@@ -53,7 +53,7 @@ SETTINGS: Final = {"registration": False, "methods": METHODS, "clients": (KNOWN,
 @official_scenario(
     "auth/pre-registration",
     "Credentials that the client was given",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
 )
@@ -70,16 +70,16 @@ REFUSAL: Final = {
 
 @client_scenario(
     "A registration that is refused",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.refused-registration",),
     transports=HTTP_ONLY,
     window=in_force("AU-46"),
 )
 async def drive_refused_registration(stage: ClientStage) -> None:
-    async def serve(asked: Asked, reply: HttpReply) -> None:
-        await reply.whole(400, msgspec.json.encode(REFUSAL), [("Content-Type", JSON)])
+    async def serve(request: InboundRequest, reply: HttpReply) -> None:
+        await reply.respond(400, msgspec.json.encode(REFUSAL), [("Content-Type", JSON)])
 
-    address = f"{await stage.room(REGISTRY, serve)}/register"
+    address = f"{await stage.add_server(REGISTRY, serve)}/register"
     await protect(stage, Protection(settings={"metadata": {"registration_endpoint": address}}))
 
 

@@ -26,7 +26,7 @@ from .protected_server import IN_VAIN, LIST_AND_CALL, RESOURCES, Protection, pro
 
 @client_scenario(
     "A resource in capitals",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=("auth.capitals",),
     transports=HTTP_ONLY,
     window=RESOURCES,
@@ -42,7 +42,7 @@ OTHER: Final = "https://evil.example.com/mcp"
 @official_scenario(
     "auth/resource-mismatch",
     "Metadata of another resource",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     window=in_force("resource-mismatch-rejected"),
 )
 async def drive_resource_mismatch(stage: ClientStage) -> None:
@@ -176,7 +176,7 @@ def resource_when_supported(request: Request, client: ScriptedClient) -> Request
 
 @on_request("it names the resource with a slash at the end", breaks="AU-59", scenario="auth/metadata-default")
 def resource_with_slash(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, resource=f"{client.invitation.url}/")
+    return altered(request, AUTHORIZE, resource=f"{client.setup.url}/")
 
 
 @on_request("it shows its token in its first request alone", breaks="AU-61", scenario="auth/metadata-default")
@@ -234,6 +234,6 @@ BEHAVIOURS: Final = (
         "it refuses a resource in capitals",
         breaks="AU-60",
         scenario="auth.resource-in-capitals",
-        minds_capitals=True,
+        case_sensitive_host=True,
     ),
 )

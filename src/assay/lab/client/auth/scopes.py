@@ -26,7 +26,7 @@ from .protected_server import BY_CODE, FOUND, IN_VAIN, LIST_AND_CALL, Protection
 @official_scenario(
     "auth/scope-from-scopes-supported",
     "The metadata names scopes",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
     aliases=("auth/scope-handling",),
@@ -38,7 +38,7 @@ async def drive_scope_from_scopes_supported(stage: ClientStage) -> None:
 @official_scenario(
     "auth/scope-from-www-authenticate",
     "The challenge names a scope",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
     aliases=("auth/scope-handling",),
@@ -50,7 +50,7 @@ async def drive_scope_from_www_authenticate(stage: ClientStage) -> None:
 @official_scenario(
     "auth/scope-omitted-when-undefined",
     "Nobody names a scope",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
     aliases=("auth/scope-handling",),
@@ -67,7 +67,7 @@ PATIENCE: Final = 3
 @official_scenario(
     "auth/scope-retry-limit",
     "A scope that is never enough",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=BY_CODE,
     window=FOUND,
     aliases=("auth/scope-handling",),
@@ -89,7 +89,7 @@ async def drive_scope_retry_limit(stage: ClientStage) -> None:
 @official_scenario(
     "auth/scope-step-up",
     "Another scope is needed for a call",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=FOUND,
     aliases=("auth/scope-handling",),

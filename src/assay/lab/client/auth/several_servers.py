@@ -10,7 +10,7 @@ from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.brief import Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import ClientScript, call_tool
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
@@ -26,7 +26,7 @@ from .protected_server import BY_CODE, CODE, LIST_AND_CALL, TOOL, TWO, Protectio
 @official_scenario(
     "auth/authorization-server-migration",
     "The resource moves to another authorization server",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=(*BY_CODE, "auth.credentials-of-servers"),
     window=in_force("AU-48"),
 )
@@ -51,7 +51,7 @@ SETTINGS: Final = {"grants": ("authorization_code", "refresh_token")}
 
 @client_scenario(
     "The resource moves to another authorization server, and back",
-    brief=Brief(steps=(*TWO, call_tool(TOOL)), oauth=CODE),
+    script=ClientScript(steps=(*TWO, call_tool(TOOL)), oauth=CODE),
     exercises=(*BY_CODE, "auth.credentials-of-servers", "auth.refresh-token"),
     transports=HTTP_ONLY,
     window=in_force("AU-47"),
@@ -202,7 +202,7 @@ def _tokens(journey: Journey, stop: Stop) -> Iterator[Observation]:
     scenario="auth/authorization-server-migration",
 )
 def former_token_at_new_server(request: Request, client: ScriptedClient) -> Request | None:
-    token = client.wallet.token
+    token = client.oauth.token
     if goes_to(request, REGISTER) and token:
         request.set("Authorization", f"Bearer {token}")
     return request
@@ -214,7 +214,7 @@ def former_token_at_new_server(request: Request, client: ScriptedClient) -> Requ
     scenario="auth/authorization-server-migration",
 )
 def former_id_at_new_server(request: Request, client: ScriptedClient) -> Request | None:
-    identities = [*client.wallet.identities.values()]
+    identities = [*client.oauth.identities.values()]
     if len(identities) > 1:
         request = altered(request, AUTHORIZE, client_id=identities[0].id)
     return request
@@ -226,7 +226,7 @@ def former_id_at_new_server(request: Request, client: ScriptedClient) -> Request
     scenario="auth.authorization-server-returns",
 )
 def one_refresh_token_for_all(request: Request, client: ScriptedClient) -> Request | None:
-    kept = [*client.wallet.refreshes.values()]
+    kept = [*client.oauth.refreshes.values()]
     if kept and parameters(request).get("grant_type") == "authorization_code":
         return altered(request, TOKEN, grant_type="refresh_token", refresh_token=kept[0])
     return request
@@ -238,7 +238,7 @@ def one_refresh_token_for_all(request: Request, client: ScriptedClient) -> Reque
     scenario="auth.authorization-server-returns",
 )
 def newest_id_everywhere(request: Request, client: ScriptedClient) -> Request | None:
-    identities = [*client.wallet.identities.values()]
+    identities = [*client.oauth.identities.values()]
     return altered(request, TOKEN, client_id=identities[-1].id) if identities else request
 
 
@@ -248,7 +248,7 @@ def newest_id_everywhere(request: Request, client: ScriptedClient) -> Request | 
     scenario="auth/authorization-server-migration",
 )
 def id_of_another_server(request: Request, client: ScriptedClient) -> Request | None:
-    identities = [*client.wallet.identities.values()]
+    identities = [*client.oauth.identities.values()]
     if len(identities) > 1:
         request = altered(request, TOKEN, client_id=identities[0].id)
     return request
@@ -260,13 +260,13 @@ BEHAVIOURS: Final = (
         "it registers with the first authorization server alone",
         breaks="sep-2352-reregister-on-as-change",
         scenario="auth/authorization-server-migration",
-        keys_by_issuer=False,
+        separates_issuers=False,
     ),
     behaviour(
         "auth.registers-once",
         "it comes to another authorization server without registering there",
         breaks="AU-49",
         scenario="auth/authorization-server-migration",
-        keys_by_issuer=False,
+        separates_issuers=False,
     ),
 )

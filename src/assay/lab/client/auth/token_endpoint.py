@@ -22,7 +22,7 @@ from .protected_server import BY_CODE, LIST_AND_CALL, RESOURCES, Protection, pro
 @official_scenario(
     "auth/token-endpoint-auth-basic",
     "The token endpoint takes client_secret_basic",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=RESOURCES,
 )
@@ -33,7 +33,7 @@ async def drive_token_endpoint_auth_basic(stage: ClientStage) -> None:
 @official_scenario(
     "auth/token-endpoint-auth-none",
     "The token endpoint takes public clients",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=RESOURCES,
 )
@@ -44,7 +44,7 @@ async def drive_token_endpoint_auth_none(stage: ClientStage) -> None:
 @official_scenario(
     "auth/token-endpoint-auth-post",
     "The token endpoint takes client_secret_post",
-    brief=LIST_AND_CALL,
+    script=LIST_AND_CALL,
     exercises=BY_CODE,
     window=RESOURCES,
 )
@@ -99,7 +99,7 @@ def secret_in_form(request: Request, client: ScriptedClient) -> Request | None:
     scenario="auth/token-endpoint-auth-none",
 )
 def token_for_another(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, TOKEN, resource=f"{client.invitation.url}/other")
+    return altered(request, TOKEN, resource=f"{client.setup.url}/other")
 
 
 @on_request(
@@ -126,7 +126,7 @@ def token_for_anything(request: Request, client: ScriptedClient) -> Request | No
     scenario="auth/token-endpoint-auth-none",
 )
 def resource_by_origin(request: Request, client: ScriptedClient) -> Request | None:
-    origin = client.invitation.url.removesuffix(ENDPOINT)
+    origin = client.setup.url.removesuffix(ENDPOINT)
     return altered(altered(request, AUTHORIZE, resource=origin), TOKEN, resource=origin)
 
 
@@ -136,7 +136,7 @@ def resource_by_origin(request: Request, client: ScriptedClient) -> Request | No
     scenario="auth/token-endpoint-auth-none",
 )
 def resource_with_fragment(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, resource=f"{client.invitation.url}#part")
+    return altered(request, AUTHORIZE, resource=f"{client.setup.url}#part")
 
 
 @on_request("it never exchanges its code", breaks="token-request", scenario="auth/metadata-default")

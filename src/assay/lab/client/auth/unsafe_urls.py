@@ -30,7 +30,7 @@ RESULT: Final = "42"
 
 @client_scenario(
     "An authorization endpoint without TLS",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.authorization-url",),
     transports=HTTP_ONLY,
     window=in_force("SEC-08"),
@@ -42,7 +42,7 @@ async def drive_authorization_url_in_clear(stage: ClientStage) -> None:
 
 @client_scenario(
     "A script as authorization endpoint",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.authorization-url",),
     transports=HTTP_ONLY,
     window=in_force("SEC-08"),
@@ -54,7 +54,7 @@ async def drive_authorization_url_script(stage: ClientStage) -> None:
 
 @client_scenario(
     "Something for a shell in the address",
-    brief=IN_VAIN,
+    script=IN_VAIN,
     exercises=("auth.shell",),
     transports=HTTP_ONLY,
     window=RESOURCES,

@@ -12,8 +12,8 @@ from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, misbehaving, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.answer import Answer, Refused
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step
+from assay.lab.harness.scripted_server.answer import Answer, AnswerError
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Exchange
@@ -26,11 +26,11 @@ from assay.revisions.registry import BY_DATE, HANDSHAKE
 @official_scenario(
     "initialize",
     "Connect and list the tools of a server without tools",
-    brief=Brief(steps=(LIST_TOOLS,), path=""),
+    script=ClientScript(steps=(LIST_TOOLS,), path=""),
     transports=CLIENTS,
 )
 async def drive_initialize(stage: ClientStage) -> None:
-    stage.host.streams = False
+    stage.server.streams = False
 
 
 NUMBER: Final = {"type": "number"}
@@ -44,7 +44,7 @@ ADD: Final = {
 @official_scenario(
     "tools_call",
     "Call a tool with two numbers",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("add_numbers", a=5, b=3))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("add_numbers", a=5, b=3))),
     transports=CLIENTS,
 )
 async def drive_tools_call(stage: ClientStage) -> None:
@@ -52,10 +52,10 @@ async def drive_tools_call(stage: ClientStage) -> None:
         values = [cycle.arguments.get(key) for key in ("a", "b")]
         numbers = [value for value in values if isinstance(value, int | float)]
         if len(numbers) != len(values):
-            raise Refused(INVALID_PARAMS, "`a` and `b` must be numbers")
+            raise AnswerError(INVALID_PARAMS, "`a` and `b` must be numbers")
         return {"content": [{"type": "text", "text": f"The sum is {sum(numbers)}"}]}
 
-    stage.host.add_tool(ADD, add)
+    stage.server.add_tool(ADD, add)
 
 
 NOTE: Final = "assay://open-house/note"
@@ -70,7 +70,7 @@ GUIDE: Final = {"uriTemplate": "assay://open-house/{room}", "name": "rooms", "mi
 
 @client_scenario(
     "Use the tools, resources, prompts and completion of an ordinary server",
-    brief=Brief(
+    script=ClientScript(
         steps=(
             LIST_TOOLS,
             call_tool("greet", name="world"),
@@ -92,11 +92,11 @@ async def drive_open_house(stage: ClientStage) -> None:
     async def greet(cycle: RequestCycle) -> Answer:
         return {"content": [{"type": "text", "text": f"Hello, {cycle.arguments.get('name')}!"}]}
 
-    stage.host.add_tool(GREET, greet)
-    stage.host.add_resource(NOTE, "A note without any content.", description="A note")
-    stage.host.items["resourceTemplates"].append(GUIDE)
-    stage.host.add_prompt("letter", description="A letter", arguments=[{"name": "to", "required": True}])
-    stage.host.capabilities["completions"] = {}
+    stage.server.add_tool(GREET, greet)
+    stage.server.add_resource(NOTE, "A note without any content.", description="A note")
+    stage.server.items["resourceTemplates"].append(GUIDE)
+    stage.server.add_prompt("letter", description="A letter", arguments=[{"name": "to", "required": True}])
+    stage.server.capabilities["completions"] = {}
 
 
 # --- how it is judged
@@ -200,7 +200,7 @@ def numbers_as_text(message: Json, client: ScriptedClient) -> Json:
 @misbehaving("never calls a tool", breaks="tool-add-numbers")
 async def only_lists(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([LIST_TOOLS])
+    await client.run_steps([LIST_TOOLS])
 
 
 BEHAVIOURS: Final = (
@@ -209,6 +209,6 @@ BEHAVIOURS: Final = (
         "never sends notifications/initialized",
         breaks="mcp-client-initialization",
         transports=EVERY,
-        announces=False,
+        sends_initialized=False,
     ),
 )

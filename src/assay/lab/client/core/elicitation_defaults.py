@@ -15,8 +15,8 @@ from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import Brief, call_tool
 from assay.lab.harness.scripted_server.channel import Channel
+from assay.lab.harness.scripted_server.client_script import ClientScript, call_tool
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Exchange
@@ -48,13 +48,15 @@ SOON: Final = 1.0
 @official_scenario(
     "elicitation-sep1034-client-defaults",
     "Present a form with default values that the user accepts",
-    brief=Brief(steps=(call_tool(TOOL),), capabilities=("elicitation",), answers={"elicitation": "accept"}),
+    script=ClientScript(
+        steps=(call_tool(TOOL),), capabilities=("elicitation",), answers={"elicitation": "accept"}
+    ),
     transports=CLIENTS,
 )
 async def drive_elicitation_sep1034_client_defaults(stage: ClientStage) -> None:
     async def ask(cycle: RequestCycle) -> Answer:
         question = {"message": MESSAGE, "requestedSchema": FORM}
-        answer = await cycle.host.ask((await _channel(cycle)).send, "elicitation/create", question)
+        answer = await cycle.server.ask((await _channel(cycle)).send, "elicitation/create", question)
         return {
             "content": [
                 {
@@ -64,15 +66,15 @@ async def drive_elicitation_sep1034_client_defaults(stage: ClientStage) -> None:
             ]
         }
 
-    stage.host.sessions = stage.host.standalone = True
-    stage.host.add_tool({"name": TOOL, "description": "Asks the user for what has defaults"}, ask)
+    stage.server.sessions = stage.server.standalone = True
+    stage.server.add_tool({"name": TOOL, "description": "Asks the user for what has defaults"}, ask)
 
 
 async def _channel(cycle: RequestCycle) -> Channel:
     """The client's GET stream, or the stream of its call if it opens none."""
     with suppress(TimeoutError):
         async with asyncio.timeout(SOON):
-            return await cycle.host.ear()
+            return await cycle.server.notification_channel()
     return cycle.channel
 
 

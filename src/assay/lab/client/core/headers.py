@@ -14,9 +14,9 @@ from assay.lab.client.evidence import HANDSHAKE_METHODS, fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Request, Trace, observe
 from assay.lab.harness.driver.mirrored_header import as_header
-from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, misbehaving, on_hearing, on_request
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, misbehaving, on_received, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
@@ -33,7 +33,7 @@ PROMPT: Final = "test_prompt"
 @official_scenario(
     "http-standard-headers",
     "Send requests that mirror their method and name in headers",
-    brief=Brief(
+    script=ClientScript(
         steps=(
             LIST_TOOLS,
             *(call_tool(name) for name in TOOL_NAMES),
@@ -47,10 +47,10 @@ PROMPT: Final = "test_prompt"
 )
 async def drive_http_standard_headers(stage: ClientStage) -> None:
     for name in TOOL_NAMES:
-        stage.host.add_tool({"name": name, "inputSchema": {"type": "object", "properties": {}}})
+        stage.server.add_tool({"name": name, "inputSchema": {"type": "object", "properties": {}}})
     for uri in URIS:
-        stage.host.add_resource(uri)
-    stage.host.add_prompt(PROMPT, description="A simple prompt")
+        stage.server.add_resource(uri)
+    stage.server.add_prompt(PROMPT, description="A simple prompt")
 
 
 ALL_VALUES: Final = "test_custom_headers"
@@ -102,11 +102,11 @@ CUSTOM_TOOLS: Final = {
 @official_scenario(
     "http-custom-headers",
     "Call tools whose annotated arguments are mirrored in headers",
-    brief=Brief(steps=(LIST_TOOLS, step("context_calls")), path=""),
+    script=ClientScript(steps=(LIST_TOOLS, step("context_calls")), path=""),
 )
 async def drive_http_custom_headers(stage: ClientStage) -> None:
     for tool in CUSTOM_TOOLS.values():
-        stage.host.add_tool(tool)
+        stage.server.add_tool(tool)
     calls = [{"name": name, "arguments": arguments} for name, arguments in CUSTOM_CALLS.items()]
     stage.context = {**stage.context, "toolCalls": calls}
 
@@ -151,12 +151,14 @@ ANNOTATED_CALLS: Final[dict[str, Json]] = {
 @official_scenario(
     "http-invalid-tool-headers",
     "List tools with invalid header annotations next to a valid one",
-    brief=Brief(steps=(LIST_TOOLS, step("call_listed", arguments=ANNOTATED_CALLS)), path="", may_fail=True),
+    script=ClientScript(
+        steps=(LIST_TOOLS, step("call_listed", arguments=ANNOTATED_CALLS)), path="", may_fail=True
+    ),
 )
 async def drive_http_invalid_tool_headers(stage: ClientStage) -> None:
     for name, parameters in ANNOTATED.items():
         properties = {key: _property(kind, header) for key, (kind, header) in parameters.items()}
-        stage.host.add_tool(_tool(name, properties, parameters))
+        stage.server.add_tool(_tool(name, properties, parameters))
 
 
 # --- how it is judged
@@ -363,7 +365,7 @@ def no_param_headers(request: Request, client: ScriptedClient) -> Request:
     return request
 
 
-@on_hearing(
+@on_received(
     "drops all tools because of an invalid annotation",
     breaks=VALID_KEPT,
     transports=HTTP_ONLY,
@@ -381,12 +383,12 @@ def one_bad_spoils_all(message: Json, client: ScriptedClient) -> Json:
 )
 async def calls_unlisted(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([call_tool(VALID, **VALID_ARGUMENTS)])
+    await client.run_steps([call_tool(VALID, **VALID_ARGUMENTS)])
 
 
 def _accepts(name: str, fault: str, requirement: str) -> ClientSaboteur:
     """A client that overlooks the annotations that violate this requirement."""
-    return on_hearing(fault, breaks=requirement, id=f"core.{name}", transports=HTTP_ONLY)(
+    return on_received(fault, breaks=requirement, id=f"core.{name}", transports=HTTP_ONLY)(
         lambda message, client: without_header_marks(message, INVALID[requirement])
     )
 

@@ -16,10 +16,10 @@ from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, misbehaving, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.web import Web
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step
+from assay.lab.harness.scripted_client.web import WebClient
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.trace import Exchange
@@ -58,12 +58,12 @@ ECHO_SCHEMA: Final = {"type": "object", "properties": {"schema": {"type": "objec
 @official_scenario(
     "json-schema-2020-12-preservation",
     "Have the client send a tool's schema back",
-    brief=Brief(steps=(LIST_TOOLS, step("echo_schema", **{"of": RICH, "with": ECHO}))),
+    script=ClientScript(steps=(LIST_TOOLS, step("echo_schema", **{"of": RICH, "with": ECHO}))),
     transports=CLIENTS,
 )
 async def drive_json_schema_2020_12_preservation(stage: ClientStage) -> None:
-    stage.host.add_tool({"name": RICH, "description": "Has a rich schema", "inputSchema": SCHEMA})
-    stage.host.add_tool({"name": ECHO, "description": "Takes a schema back", "inputSchema": ECHO_SCHEMA})
+    stage.server.add_tool({"name": RICH, "description": "Has a rich schema", "inputSchema": SCHEMA})
+    stage.server.add_tool({"name": ECHO, "description": "Takes a schema back", "inputSchema": ECHO_SCHEMA})
 
 
 PATH: Final = "/canary/profile-schema.json"
@@ -73,14 +73,14 @@ JSON: Final = [("Content-Type", "application/json")]
 @official_scenario(
     "json-schema-ref-no-deref",
     "List a tool whose schema refers to a URL",
-    brief=Brief(steps=(LIST_TOOLS,)),
+    script=ClientScript(steps=(LIST_TOOLS,)),
     transports=CLIENTS,
 )
 async def drive_json_schema_ref_no_deref(stage: ClientStage) -> None:
-    async def serve(request: Asked, reply: HttpReply) -> None:
-        await reply.whole(200, b'{"type":"object"}', JSON)
+    async def serve(request: InboundRequest, reply: HttpReply) -> None:
+        await reply.respond(200, b'{"type":"object"}', JSON)
 
-    origin = await stage.room(CANARY, serve)
+    origin = await stage.add_server(CANARY, serve)
     schema = {
         "$schema": DIALECT,
         "type": "object",
@@ -88,8 +88,8 @@ async def drive_json_schema_ref_no_deref(stage: ClientStage) -> None:
         "properties": {"id": {"$ref": "#/$defs/userId"}, "profile": {"$ref": f"{origin}{PATH}"}},
         "required": ["id"],
     }
-    stage.host.streams = True
-    stage.host.add_tool(
+    stage.server.streams = True
+    stage.server.add_tool(
         {"name": "lookup_user", "description": "Look up a user profile by id", "inputSchema": schema}
     )
 
@@ -205,7 +205,7 @@ def schema_as_text(message: Json, client: ScriptedClient) -> Json:
 @misbehaving("calls a tool without listing any", breaks=LISTED)
 async def schema_unlisted(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([call_tool(ECHO, schema={"type": "object"})])
+    await client.run_steps([call_tool(ECHO, schema={"type": "object"})])
 
 
 @on_message("drops `$anchor` from a schema", breaks=ANCHORS)
@@ -217,9 +217,9 @@ def anchor_dropped(message: Json, client: ScriptedClient) -> Json:
 @misbehaving("fetches the URL of a `$ref`", breaks=NO_FETCH)
 async def reference_followed(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([LIST_TOOLS])
+    await client.run_steps([LIST_TOOLS])
     schema = client.tools["lookup_user"]["inputSchema"]
-    await Web(client).fetch("GET", schema["properties"]["profile"]["$ref"])
+    await WebClient(client).fetch("GET", schema["properties"]["profile"]["$ref"])
 
 
 def _changes_schema(name: str, fault: str, keyword: str, value: Any = None, *, of: str) -> ClientSaboteur:

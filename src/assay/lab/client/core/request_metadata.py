@@ -11,10 +11,10 @@ from assay.lab.client.evidence import fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Request, Trace, observe
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
-from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_hearing, on_message, on_request
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_message, on_received, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.answer import Answer, Refused
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief
+from assay.lab.harness.scripted_server.answer import Answer, AnswerError
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.server import Handler
 from assay.lab.harness.scripted_server.stage import ClientStage
@@ -31,7 +31,9 @@ from assay.revisions.registry import HANDSHAKE
 @official_scenario(
     "request-metadata",
     "Reject the version of the first request",
-    brief=Brief(steps=(LIST_TOOLS, LIST_TOOLS), capabilities=("elicitation", "sampling", "roots"), path=""),
+    script=ClientScript(
+        steps=(LIST_TOOLS, LIST_TOOLS), capabilities=("elicitation", "sampling", "roots"), path=""
+    ),
     transports=CLIENTS,
 )
 async def drive_request_metadata(stage: ClientStage) -> None:
@@ -45,12 +47,14 @@ async def drive_request_metadata(stage: ClientStage) -> None:
                     "supported": [cycle.revision.date],
                     "requested": str(cycle.meta.get(VERSION_KEY, "")),
                 }
-                raise Refused(UNSUPPORTED_VERSION, "Unsupported protocol version", versions)
+                raise AnswerError(UNSUPPORTED_VERSION, "Unsupported protocol version", versions)
             return await handler(cycle)
 
         return answer
 
-    stage.host.handlers = {method: reject_first(handler) for method, handler in stage.host.handlers.items()}
+    stage.server.handlers = {
+        method: reject_first(handler) for method, handler in stage.server.handlers.items()
+    }
 
 
 # --- how it is judged
@@ -154,7 +158,7 @@ def meta_without_capabilities(message: Json, client: ScriptedClient) -> Json:
     return with_meta(message, lambda meta: without(meta, CAPABILITIES_KEY))
 
 
-@on_hearing("does not retry after its version was rejected", breaks=RETRY)
+@on_received("does not retry after its version was rejected", breaks=RETRY)
 def version_refused_for_good(message: Json, client: ScriptedClient) -> Json:
     if message.get("error", {}).get("code") != UNSUPPORTED_VERSION:
         return message

@@ -14,10 +14,10 @@ from assay.lab.client.declaration import CLIENTS, official_scenario
 from assay.lab.client.evidence import calls_of, fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Trace, observe
-from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_hearing, on_message
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_message, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import Answer, Raw
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, tried
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, optional
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle, encode
 from assay.lab.harness.scripted_server.server import Tool
 from assay.lab.harness.scripted_server.stage import ClientStage
@@ -69,9 +69,9 @@ DONE: Final = {"content": [{"type": "text", "text": "done"}]}
 @official_scenario(
     "sep-2322-client-request-state",
     "Ask for input in results, with and without a state",
-    brief=Brief(
+    script=ClientScript(
         # The last result violates this revision, so a client may reject it.
-        steps=(LIST_TOOLS, call_tool(ECHO), call_tool(NO_STATE), tried(call_tool(UNTYPED))),
+        steps=(LIST_TOOLS, call_tool(ECHO), call_tool(NO_STATE), optional(call_tool(UNTYPED))),
         capabilities=("elicitation",),
         answers={"elicitation": "accept", "before_answering": [call_tool(UNRELATED)]},
     ),
@@ -80,7 +80,7 @@ DONE: Final = {"content": [{"type": "text", "text": "done"}]}
 async def drive_sep_2322_client_request_state(stage: ClientStage) -> None:
     for name, tool in _TOOLS.items():
         definition = {"name": name, "inputSchema": {"type": "object", "properties": {}, "required": []}}
-        stage.host.add_tool(definition, tool)
+        stage.server.add_tool(definition, tool)
 
 
 async def _echo(cycle: RequestCycle) -> Answer:
@@ -196,7 +196,7 @@ def state_written_anew(message: Json, client: ScriptedClient) -> Json:
     return with_params(message, requestState=json.dumps(json.loads(state)))
 
 
-@on_hearing("takes a result without resultType as a request for input", breaks=COMPLETE)
+@on_received("takes a result without resultType as a request for input", breaks=COMPLETE)
 def untyped_taken_as_question(message: Json, client: ScriptedClient) -> Json:
     result = message.get("result")
     if not isinstance(result, dict) or "resultType" in result:

@@ -14,9 +14,9 @@ from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour
 from assay.lab.harness.scripted_server.answer import DONE, Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle, encode
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
@@ -42,12 +42,14 @@ FALLBACK_AFTER: Final = 1.0
 @official_scenario(
     "sse-retry",
     "End the stream of a call before the answer",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(TOOL)), path=""),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(TOOL)), path=""),
 )
 async def drive_sse_retry(stage: ClientStage) -> None:
-    stage.host.sessions = True
-    stage.host.streams = False
-    stage.host.add_tool({"name": TOOL, "description": "Ends its stream early"}, _InterruptedCall(stage).call)
+    stage.server.sessions = True
+    stage.server.streams = False
+    stage.server.add_tool(
+        {"name": TOOL, "description": "Ends its stream early"}, _InterruptedCall(stage).call
+    )
 
 
 class _InterruptedCall:
@@ -56,7 +58,7 @@ class _InterruptedCall:
     def __init__(self, stage: ClientStage) -> None:
         self._pending: asyncio.Queue[Any] = asyncio.Queue()
         self._numbers = count(1)
-        stage.host.on_http(self._get)
+        stage.server.on_http(self._get)
 
     async def call(self, cycle: RequestCycle) -> Answer:
         await cycle.channel.raw(sse.priming(LAST_EVENT, RETRY))
@@ -65,7 +67,7 @@ class _InterruptedCall:
         await cycle.channel.finish()
         return DONE
 
-    async def _get(self, request: Asked, reply: HttpReply) -> bool:
+    async def _get(self, request: InboundRequest, reply: HttpReply) -> bool:
         if request.method != "GET" or request.path != "/":
             return False
         pending = not self._pending.empty()
@@ -75,14 +77,14 @@ class _InterruptedCall:
             await self._answer(reply)
         elif pending:
             with suppress(TimeoutError):
-                await asyncio.wait_for(reply.left.wait(), FALLBACK_AFTER)
+                await asyncio.wait_for(reply.disconnected.wait(), FALLBACK_AFTER)
             await self._answer(reply)
-        if not reply.over:
-            await reply.left.wait()
+        if not reply.ended:
+            await reply.disconnected.wait()
         return True
 
     async def _answer(self, reply: HttpReply) -> None:
-        if not self._pending.empty() and not reply.left.is_set():
+        if not self._pending.empty() and not reply.disconnected.is_set():
             result = {"content": [{"type": "text", "text": "Reconnection test completed"}]}
             body = encode({"jsonrpc": "2.0", "id": self._pending.get_nowait(), "result": result})
             await reply.block(sse.event(body, event_id="answer-1"))

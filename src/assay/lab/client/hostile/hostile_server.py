@@ -10,8 +10,14 @@ import msgspec
 from assay.lab.client.evidence import AFTER, calls_of, cancels, has_ended
 from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step, tried
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.client_script import (
+    LIST_TOOLS,
+    ClientScript,
+    call_tool,
+    optional,
+    step,
+)
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle, encode
 from assay.lab.harness.scripted_server.server import ScriptedServer
 from assay.lab.harness.trace.frame import Kind
@@ -28,10 +34,10 @@ WELL: Final[Json] = {"content": [{"type": "text", "text": "well done"}]}
 Evil = Callable[[RequestCycle], Awaitable[Answer]]
 
 
-def trying(kinds: Iterable[str], oauth: Json | None = None) -> Brief:
+def trying(kinds: Iterable[str], oauth: Json | None = None) -> ClientScript:
     """One call of each kind, which may fail, and one that should do well in the end."""
-    evil = (tried({**call_tool(kind), "timeout": PATIENCE}) for kind in kinds)
-    return Brief(steps=(LIST_TOOLS, *evil, call_tool(AFTER)), may_fail=True, oauth=oauth or {})
+    evil = (optional({**call_tool(kind), "timeout": PATIENCE}) for kind in kinds)
+    return ClientScript(steps=(LIST_TOOLS, *evil, call_tool(AFTER)), may_fail=True, oauth=oauth or {})
 
 
 def shaped(title: str) -> list[Json]:
@@ -44,21 +50,21 @@ def shaped(title: str) -> list[Json]:
     ]
 
 
-def add_shaped(host: ScriptedServer, title: str) -> None:
+def add_shaped(server: ScriptedServer, title: str) -> None:
     for tool in shaped(title):
-        host.add_tool(tool)
+        server.add_tool(tool)
 
 
 def answer_to(cycle: RequestCycle, result: Json, number: Any = None) -> bytes:
     """A whole response, under the id of the request or another."""
     named = cycle.id if number is None else number
-    return encode({"jsonrpc": "2.0", "id": named, "result": cycle.host.shaped(cycle.method, result)})
+    return encode({"jsonrpc": "2.0", "id": named, "result": cycle.server.shaped(cycle.method, result)})
 
 
-def called(asked: Asked) -> tuple[Any, str]:
+def called(request: InboundRequest) -> tuple[Any, str]:
     """The id of the call in an HTTP request, and the tool; no name where there is no call."""
     try:
-        message = msgspec.json.decode(asked.body)
+        message = msgspec.json.decode(request.body)
         return message["id"], str(message["params"]["name"])
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, LookupError, TypeError):
         return None, ""

@@ -12,7 +12,7 @@ from assay.lab.harness import Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, tried
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, optional
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.server import ScriptedServer
 from assay.lab.harness.scripted_server.stage import ClientStage
@@ -23,57 +23,57 @@ SAME: Final = "the same again"
 MOST_SAME: Final = 100
 MOST: Final = 300
 """Pages with nothing on them after which the host gives in: who has read so many would have read on."""
-IN_VAIN: Final = Brief(steps=(tried(LIST_TOOLS), call_tool(AFTER)), may_fail=True)
+IN_VAIN: Final = ClientScript(steps=(optional(LIST_TOOLS), call_tool(AFTER)), may_fail=True)
 
 
-def add_endless(host: ScriptedServer, cursor: Callable[[int], str], most: int) -> None:
+def add_endless(server: ScriptedServer, cursor: Callable[[int], str], most: int) -> None:
     """Every page of tools leads to another, until there were more than enough."""
     numbers = count(1)
-    host.add_tool({"name": AFTER})
+    server.add_tool({"name": AFTER})
 
-    @host.on("tools/list")
+    @server.on("tools/list")
     async def page(cycle: RequestCycle) -> Answer:
         number = next(numbers)
         more = {} if number > most else {"nextCursor": cursor(number)}
-        return {"tools": host.items["tools"] if number == 1 else [], **more}
+        return {"tools": server.items["tools"] if number == 1 else [], **more}
 
 
 # --- what is asked
 
 
-@client_scenario("A list without end is given up", brief=IN_VAIN, exercises=("hostile.endless-lists",))
+@client_scenario("A list without end is given up", script=IN_VAIN, exercises=("hostile.endless-lists",))
 async def drive_ever_more_pages(stage: ClientStage) -> None:
-    add_endless(stage.host, lambda number: f"page-{number + 1}", MOST)
+    add_endless(stage.server, lambda number: f"page-{number + 1}", MOST)
 
 
 @client_scenario(
-    "A cursor that comes again and again leads nowhere", brief=IN_VAIN, exercises=("hostile.endless-lists",)
+    "A cursor that comes again and again leads nowhere", script=IN_VAIN, exercises=("hostile.endless-lists",)
 )
 async def drive_same_cursor(stage: ClientStage) -> None:
-    add_endless(stage.host, lambda number: SAME, MOST_SAME)
+    add_endless(stage.server, lambda number: SAME, MOST_SAME)
 
 
 @client_scenario(
     "A cursor ends with its session",
     # Who does not begin anew by itself is made to, by a second step.
-    brief=Brief(steps=(tried(LIST_TOOLS), tried(LIST_TOOLS), call_tool(AFTER)), may_fail=True),
+    script=ClientScript(steps=(optional(LIST_TOOLS), optional(LIST_TOOLS), call_tool(AFTER)), may_fail=True),
     exercises=("hostile.old-cursors",),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions,
 )
 async def drive_session_between_pages(stage: ClientStage) -> None:
-    host = stage.host
-    host.sessions = True
-    host.add_tool({"name": AFTER})
+    server = stage.server
+    server.sessions = True
+    server.add_tool({"name": AFTER})
 
-    @host.on("tools/list")
+    @server.on("tools/list")
     async def page(cycle: RequestCycle) -> Answer:
         if "cursor" in cycle.params:
-            return {"tools": host.items["tools"]}
-        cursor = f"of-{host.session}"
-        if not host.memory.setdefault("forgot", False):
-            host.memory["forgot"] = True
-            host.session = "another"
+            return {"tools": server.items["tools"]}
+        cursor = f"of-{server.session}"
+        if not server.memory.setdefault("forgot", False):
+            server.memory["forgot"] = True
+            server.session = "another"
         return {"tools": [], "nextCursor": cursor}
 
 

@@ -9,11 +9,11 @@ from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, observe_continued
 from assay.lab.client.question import ROOTS, questions
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_hearing, on_message
+from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_message, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.answer import DONE, Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.shape import knows
@@ -56,13 +56,13 @@ RUBBISH: Final = {
 """What the host says before it answers the call of that name."""
 
 
-@client_scenario("What is no message is left alone", brief=trying(RUBBISH), exercises=("hostile.rubbish",))
+@client_scenario("What is no message is left alone", script=trying(RUBBISH), exercises=("hostile.rubbish",))
 async def drive_rubbish(stage: ClientStage) -> None:
     for kind, rubbish in RUBBISH.items():
         # A text frame that is no text ends a WebSocket connection by the rules of that.
         told = kind != NOT_UTF8 or stage.transport is not Transport.WEBSOCKET
-        stage.host.add_tool({"name": kind}, _saying(rubbish if told else b"no text"))
-    stage.host.add_tool({"name": AFTER})
+        stage.server.add_tool({"name": kind}, _saying(rubbish if told else b"no text"))
+    stage.server.add_tool({"name": AFTER})
 
 
 def _saying(rubbish: bytes) -> Evil:
@@ -75,11 +75,13 @@ def _saying(rubbish: bytes) -> Evil:
 
 @client_scenario(
     "Answers that answer nothing do no harm",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("first"), LIST_TOOLS, ECHO, call_tool(AFTER)), may_fail=True),
+    script=ClientScript(
+        steps=(LIST_TOOLS, call_tool("first"), LIST_TOOLS, ECHO, call_tool(AFTER)), may_fail=True
+    ),
     exercises=("hostile.stray-answers",),
 )
 async def drive_stray_answers(stage: ClientStage) -> None:
-    host = stage.host
+    server = stage.server
 
     async def first(cycle: RequestCycle) -> Answer:
         """Then the client will list the tools, perhaps under the next id."""
@@ -87,14 +89,14 @@ async def drive_stray_answers(stage: ClientStage) -> None:
         await cycle.send(_tools(cycle, EARLY, following))
         return WELL
 
-    add_shaped(host, TRUE)
-    host.add_tool({"name": "first"}, first)
+    add_shaped(server, TRUE)
+    server.add_tool({"name": "first"}, first)
 
-    @host.on("tools/list")
+    @server.on("tools/list")
     async def tools(cycle: RequestCycle) -> Answer:
         await cycle.send(_tools(cycle, STRAY, "nobody-asked"))
         await cycle.send(_tools(cycle, STRAY, 987_654_321))
-        await cycle.send(answer_to(cycle, {"tools": host.items["tools"]}))
+        await cycle.send(answer_to(cycle, {"tools": server.items["tools"]}))
         await cycle.send(answer_to(cycle, {"tools": shaped(AGAIN)}))
         await cycle.channel.finish()
         return DONE
@@ -102,7 +104,7 @@ async def drive_stray_answers(stage: ClientStage) -> None:
 
 def _tools(cycle: RequestCycle, title: str, number: object) -> bytes:
     """It would do as an answer to either kind of request."""
-    return answer_to(cycle, cycle.host.shaped("tools/list", {**WELL, "tools": shaped(title)}), number)
+    return answer_to(cycle, cycle.server.shaped("tools/list", {**WELL, "tools": shaped(title)}), number)
 
 
 TELLING: Final = "telling"
@@ -110,7 +112,7 @@ TELLING: Final = "telling"
 
 @client_scenario(
     "What a client does not know is ignored, or refused",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(TELLING), call_tool(AFTER)), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(TELLING), call_tool(AFTER)), may_fail=True),
     exercises=("hostile.unknown",),
 )
 async def drive_unknown(stage: ClientStage) -> None:
@@ -122,8 +124,8 @@ async def drive_unknown(stage: ClientStage) -> None:
             await cycle.ask("roots/list", {})
         return WELL
 
-    stage.host.add_tool({"name": TELLING}, tell)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": TELLING}, tell)
+    stage.server.add_tool({"name": AFTER})
 
 
 ROW = "HOSTILE-04"
@@ -176,7 +178,7 @@ def judge_unknown(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_hearing("the answer after what is no message is not heard", breaks="HOSTILE-04", transports=STDIO_ONLY)
+@on_received("the answer after what is no message is not heard", breaks="HOSTILE-04", transports=STDIO_ONLY)
 def answer_lost_in_rubbish(message: Json, client: ScriptedClient) -> Json | None:
     if "hello" in message:
         client.memory["lost"] = True
@@ -188,30 +190,30 @@ def answer_lost_in_rubbish(message: Json, client: ScriptedClient) -> Json | None
 @misbehaving("what is no message ends the client", breaks="HOSTILE-04", scenario="hostile.rubbish")
 async def rubbish_ends_it(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"][:2])
-    raise Failed("the server wrote what is no JSON")
+    await client.run_steps(client.context["steps"][:2])
+    raise StepFailed("the server wrote what is no JSON")
 
 
-@on_hearing("an answer from before the request is taken for its answer", breaks="HOSTILE-01")
+@on_received("an answer from before the request is taken for its answer", breaks="HOSTILE-01")
 def early_kept(message: Json, client: ScriptedClient) -> Json:
     kept: dict[str, Json] = client.memory.setdefault("kept", {})
     if "method" in message:
         return message
     name = repr(message.get("id"))
-    if message.get("id") not in [one.id for one in client.ears.waiting]:
+    if message.get("id") not in [one.id for one in client.receiver.waiting]:
         kept.setdefault(name, message)
     return kept.get(name, message)
 
 
-@on_hearing("an answer under another id is taken for the one that is waited for", breaks="HOSTILE-01")
+@on_received("an answer under another id is taken for the one that is waited for", breaks="HOSTILE-01")
 def stray_taken(message: Json, client: ScriptedClient) -> Json:
-    waiting = client.ears.waiting
+    waiting = client.receiver.waiting
     if message.get("id") != "nobody-asked" or not waiting:
         return message
     return {**message, "id": waiting[-1].id}
 
 
-@on_hearing("the second answer to a request replaces the first", breaks="HOSTILE-02")
+@on_received("the second answer to a request replaces the first", breaks="HOSTILE-02")
 def last_counts(message: Json, client: ScriptedClient) -> Json | None:
     result = message.get("result")
     if not isinstance(result, dict) or "tools" not in result:
@@ -224,15 +226,15 @@ def last_counts(message: Json, client: ScriptedClient) -> Json | None:
 )
 async def stray_ends_it(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"][:2])
-    raise Failed("an answer came that nobody waits for")
+    await client.run_steps(client.context["steps"][:2])
+    raise StepFailed("an answer came that nobody waits for")
 
 
 @misbehaving("a cancellation of nothing ends the client", breaks="CAN-09", scenario="hostile.unknown")
 async def cancellation_ends_it(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"][:2])
-    raise Failed("there is no such request to cancel")
+    await client.run_steps(client.context["steps"][:2])
+    raise StepFailed("there is no such request to cancel")
 
 
 @on_message(
@@ -247,8 +249,8 @@ def unknown_is_invalid(message: Json, client: ScriptedClient) -> Json:
 @misbehaving("an unknown notification ends the client", breaks="HOSTILE-16", scenario="hostile.unknown")
 async def remark_ends_it(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"][:2])
-    raise Failed("the server told something that is not known here")
+    await client.run_steps(client.context["steps"][:2])
+    raise StepFailed("the server told something that is not known here")
 
 
 @on_message(

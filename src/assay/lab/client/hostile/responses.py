@@ -15,14 +15,14 @@ from assay.lab.client.evidence import AFTER, calls_at, calls_of, has_ended
 from assay.lab.harness import Json, Observation, Request, Trace, check, observe
 from assay.lab.harness.links.http_call import Address
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, body_of
-from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_hearing, on_request
+from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_received, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.answer import DONE, Answer, Raw
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.http_listener import HttpChannel
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle, encode
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Kind, Sender
@@ -60,29 +60,29 @@ KINDS: Final[Mapping[str, tuple[int, list[tuple[str, str]], bytes]]] = {
 
 @client_scenario(
     "A bad response is bad for its request only",
-    brief=trying(KINDS),
+    script=trying(KINDS),
     exercises=("hostile.bad-responses",),
     transports=HTTP_ONLY,
 )
 async def drive_bad_responses(stage: ClientStage) -> None:
-    host = stage.host
+    server = stage.server
     for kind in (*KINDS, AFTER):
-        host.add_tool({"name": kind})
+        server.add_tool({"name": kind})
 
-    @host.on_http
-    async def answer(asked: Asked, reply: HttpReply) -> bool:
-        number, tool = called(asked)
+    @server.on_http
+    async def answer(request: InboundRequest, reply: HttpReply) -> bool:
+        number, tool = called(request)
         if tool not in KINDS:
             return False
         status, headers, body = KINDS[tool]
-        answer = encode({"jsonrpc": "2.0", "id": number, "result": host.shaped("tools/call", WELL)})
+        answer = encode({"jsonrpc": "2.0", "id": number, "result": server.shaped("tools/call", WELL)})
         whole = body.replace(b"ANSWER", answer)
         if tool == SHORT:
             await reply.stream()
             await reply.block(whole)
             reply.cut()
         else:
-            await reply.whole(status, whole, headers)
+            await reply.respond(status, whole, headers)
         return True
 
 
@@ -92,7 +92,7 @@ AWAY: Final = {"away_307": 307, "away_308": 308, "away_302": 302}
 
 @client_scenario(
     "Nothing is carried to where a redirect leads",
-    brief=trying(AWAY, oauth=CODE),
+    script=trying(AWAY, oauth=CODE),
     exercises=("hostile.redirected",),
     transports=HTTP_ONLY,
     window=RESOURCES,
@@ -101,13 +101,13 @@ async def drive_redirected(stage: ClientStage) -> None:
     await protect(stage)
     port = await open_canary(stage)
     for name in (*AWAY, AFTER):
-        stage.host.add_tool({"name": name})
+        stage.server.add_tool({"name": name})
 
-    @stage.host.on_http
-    async def send_away(asked: Asked, reply: HttpReply) -> bool:
-        status = AWAY.get(called(asked)[1])
+    @stage.server.on_http
+    async def send_away(request: InboundRequest, reply: HttpReply) -> bool:
+        status = AWAY.get(called(request)[1])
         if status is not None:
-            await reply.whole(status, b"", [("Location", f"http://127.0.0.1:{port}/mcp")])
+            await reply.respond(status, b"", [("Location", f"http://127.0.0.1:{port}/mcp")])
         return status is not None
 
 
@@ -117,15 +117,15 @@ PAUSE = 0.001
 
 @client_scenario(
     "A message that comes byte by byte is understood",
-    brief=Brief(steps=(LIST_TOOLS, ECHO)),
+    script=ClientScript(steps=(LIST_TOOLS, ECHO)),
     exercises=("hostile.slow-bytes",),
 )
 async def drive_slow_bytes(stage: ClientStage) -> None:
-    add_shaped(stage.host, TITLE)
+    add_shaped(stage.server, TITLE)
 
-    @stage.host.on("tools/list")
+    @stage.server.on("tools/list")
     async def tools(cycle: RequestCycle) -> Answer:
-        whole, write = await _way(cycle, answer_to(cycle, {"tools": cycle.host.items["tools"]}))
+        whole, write = await _way(cycle, answer_to(cycle, {"tools": cycle.server.items["tools"]}))
         for place in range(len(whole)):
             await write(whole[place : place + 1])
             await asyncio.sleep(PAUSE)
@@ -135,13 +135,13 @@ async def drive_slow_bytes(stage: ClientStage) -> None:
 
 async def _way(cycle: RequestCycle, body: bytes) -> tuple[bytes, Callable[[bytes], Awaitable[None]]]:
     """The message as the transport frames it, and how to send it in pieces. The trace has it whole."""
-    channel, record = cycle.channel, cycle.host.recorder.record
+    channel, record = cycle.channel, cycle.server.recorder.record
     if isinstance(channel, HttpChannel):
         await channel.http.stream()
         block = sse.event(body)
         record(Sender.DRIVER, channel.http.channel, Kind.EVENT, block)
         return b"%x\r\n%b\r\n" % (len(block), block), channel.http.write
-    if cycle.host.transport is Transport.WEBSOCKET:
+    if cycle.server.transport is Transport.WEBSOCKET:
         record(Sender.DRIVER, f"{channel.connection}/ws", Kind.TEXT, body)
         return websocket.text_frame(body), _written(channel.raw)
     return lines.frame(body), _written(channel.raw)
@@ -162,7 +162,7 @@ LARGE: Final = "large"
 
 @client_scenario(
     "An answer that is too much is no reason to end",
-    brief=trying((LARGE, DEEP)),
+    script=trying((LARGE, DEEP)),
     exercises=("hostile.large-answers",),
 )
 async def drive_large_answers(stage: ClientStage) -> None:
@@ -173,9 +173,9 @@ async def drive_large_answers(stage: ClientStage) -> None:
         answer = answer_to(cycle, {"content": [], "_meta": {"lab/deep": []}})
         return Raw(answer.replace(b"[]}", b"[" * DEPTH + b"]" * DEPTH + b"}", 1))
 
-    stage.host.add_tool({"name": LARGE}, large)
-    stage.host.add_tool({"name": DEEP}, deep)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": LARGE}, large)
+    stage.server.add_tool({"name": DEEP}, deep)
+    stage.server.add_tool({"name": AFTER})
 
 
 UNDETERRED, BOUNDED = "HOSTILE-06", "HOSTILE-07"
@@ -255,8 +255,8 @@ def judge_large_answers(trace: Trace) -> Iterator[Observation]:
 )
 async def error_ends_it(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"][:2])
-    raise Failed("the server answered with HTTP status 500")
+    await client.run_steps(client.context["steps"][:2])
+    raise StepFailed("the server answered with HTTP status 500")
 
 
 @misbehaving(
@@ -267,10 +267,10 @@ async def error_ends_it(client: ScriptedClient) -> None:
 )
 async def tries_without_end(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([LIST_TOOLS])
+    await client.run_steps([LIST_TOOLS])
     for _ in range(MOST + 1):
-        with suppress(Failed):
-            await client.play([call_tool("error_500")])
+        with suppress(StepFailed):
+            await client.run_steps([call_tool("error_500")])
 
 
 @on_request(
@@ -281,7 +281,7 @@ async def tries_without_end(client: ScriptedClient) -> None:
 )
 def token_goes_along(request: Request, client: ScriptedClient) -> Request:
     shown = request.header("authorization")
-    if request.header("host") == Address.of(client.invitation.url).authority:
+    if request.header("host") == Address.of(client.setup.url).authority:
         client.memory["shown"] = shown
     elif request.target == "/mcp" and client.memory.get("shown"):
         request.set("Authorization", client.memory["shown"])
@@ -295,12 +295,12 @@ def token_goes_along(request: Request, client: ScriptedClient) -> Request:
     behaviour={"follows_redirects": True},
 )
 def message_goes_along(request: Request, client: ScriptedClient) -> Request:
-    if request.header("host") != Address.of(client.invitation.url).authority:
+    if request.header("host") != Address.of(client.setup.url).authority:
         request.headers = [pair for pair in request.headers if pair[0].lower() != "authorization"]
     return request
 
 
-@on_hearing("letters of several bytes that come in pieces are lost", breaks="HOSTILE-08")
+@on_received("letters of several bytes that come in pieces are lost", breaks="HOSTILE-08")
 def letters_cut(message: Json, client: ScriptedClient) -> Json:
     return within(message, ("result",), _torn)
 
@@ -321,5 +321,5 @@ def _mangled(schema: Json) -> Json:
 )
 async def size_ends_it(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"][:2])
-    raise Failed("the answer is too large")
+    await client.run_steps(client.context["steps"][:2])
+    raise StepFailed("the answer is too large")

@@ -10,15 +10,15 @@ from typing import Final
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, INITIALIZE, calls_of, endpoint_calls, has_ended
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_hearing
+from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
-from assay.lab.harness.scripted_client.web import Web
-from assay.lab.harness.scripted_server.answer import DONE, SILENCE, Answer, Refused
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_client.failure import StepFailed
+from assay.lab.harness.scripted_client.web import WebClient
+from assay.lab.harness.scripted_server.answer import DONE, SILENCE, Answer, AnswerError
 from assay.lab.harness.scripted_server.client_run import TIMED_OUT
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.subject.process import how_it_ended
@@ -36,7 +36,7 @@ BUSY: Final = "busy"
 
 @client_scenario(
     "A stream that ends at once is not opened over and over",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(BUSY), call_tool(AFTER)), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(BUSY), call_tool(AFTER)), may_fail=True),
     exercises=("hostile.fleeting-stream",),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.resumable,
@@ -46,39 +46,39 @@ async def drive_fleeting_stream(stage: ClientStage) -> None:
         await asyncio.sleep(SECONDS)
         return WELL
 
-    stage.host.sessions = True  # without one, some clients open no stream
-    stage.host.add_tool({"name": BUSY}, busy)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.sessions = True  # without one, some clients open no stream
+    stage.server.add_tool({"name": BUSY}, busy)
+    stage.server.add_tool({"name": AFTER})
 
-    @stage.host.on_http
-    async def end(asked: Asked, reply: HttpReply) -> bool:
-        if asked.method == "GET":
+    @stage.server.on_http
+    async def end(request: InboundRequest, reply: HttpReply) -> bool:
+        if request.method == "GET":
             await reply.stream()
             await reply.end()
-        return asked.method == "GET"
+        return request.method == "GET"
 
 
 @client_scenario(
     "Event streams are read as their standard says",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(AFTER)), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(AFTER)), may_fail=True),
     exercises=("hostile.odd-events",),
     transports=HTTP_ONLY,
 )
 async def drive_odd_events(stage: ClientStage) -> None:
-    host = stage.host
+    server = stage.server
     styles = list(STYLES)
-    host.add_tool({"name": AFTER})
+    server.add_tool({"name": AFTER})
 
-    @host.on("tools/list")
+    @server.on("tools/list")
     async def pages(cycle: RequestCycle) -> Answer:
         cursor = cycle.params.get("cursor", styles[0])
         if cursor not in styles:
-            raise Refused(INVALID_PARAMS, "no such cursor")
+            raise AnswerError(INVALID_PARAMS, "no such cursor")
         place = styles.index(cursor)
         more = {"nextCursor": styles[place + 1]} if place + 1 < len(styles) else {}
-        page = answer_to(cycle, {"tools": [] if more else host.items["tools"], **more})
+        page = answer_to(cycle, {"tools": [] if more else server.items["tools"], **more})
         wrong = answer_to(cycle, {"tools": []})
-        host.mark(STYLE, style=cursor)
+        server.mark(STYLE, style=cursor)
         await cycle.channel.raw(STYLES[cursor](page, wrong))
         await cycle.channel.finish()
         return DONE
@@ -86,7 +86,7 @@ async def drive_odd_events(stage: ClientStage) -> None:
 
 @client_scenario(
     "A server that ends in the middle of a line leaves nobody waiting",
-    brief=trying(("half_line",)),
+    script=trying(("half_line",)),
     exercises=("hostile.hung-up",),
     transports=STDIO_ONLY,
 )
@@ -97,13 +97,13 @@ async def drive_half_line(stage: ClientStage) -> None:
         cycle.channel.cut()
         return SILENCE
 
-    stage.host.add_tool({"name": "half_line"}, half)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": "half_line"}, half)
+    stage.server.add_tool({"name": AFTER})
 
 
 @client_scenario(
     "A server that hangs up at once leaves nobody waiting",
-    brief=Brief(steps=(LIST_TOOLS,), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS,), may_fail=True),
     exercises=("hostile.hung-up",),
 )
 async def drive_never_up(stage: ClientStage) -> None:
@@ -112,7 +112,7 @@ async def drive_never_up(stage: ClientStage) -> None:
         return DONE
 
     for method in (INITIALIZE, "server/discover", "tools/list"):
-        stage.host.on(method)(hang_up)
+        stage.server.on(method)(hang_up)
 
 
 ROW = "HOSTILE-14"
@@ -206,17 +206,17 @@ def judge_hung_up(trace: Trace) -> Iterator[Observation]:
 )
 async def opens_over_and_over(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([LIST_TOOLS])
+    await client.run_steps([LIST_TOOLS])
     client.task(_open(client))
-    await client.play([call_tool(BUSY)])
+    await client.run_steps([call_tool(BUSY)])
 
 
 async def _open(client: ScriptedClient) -> None:
     for _ in range(2 * MOST):
-        await Web(client).fetch("GET", client.invitation.url, [("Accept", "text/event-stream")])
+        await WebClient(client).fetch("GET", client.setup.url, [("Accept", "text/event-stream")])
 
 
-@on_hearing("a stream whose lines end with CR is not understood", breaks="HOSTILE-09", transports=HTTP_ONLY)
+@on_received("a stream whose lines end with CR is not understood", breaks="HOSTILE-09", transports=HTTP_ONLY)
 def lines_of_one_kind(message: Json, client: ScriptedClient) -> Json | None:
     result = message.get("result")
     return None if isinstance(result, dict) and result.get("nextCursor") == "comments" else message
@@ -230,7 +230,7 @@ def lines_of_one_kind(message: Json, client: ScriptedClient) -> Json | None:
 )
 async def knocks_without_end(client: ScriptedClient) -> None:
     for _ in range(HUNG_UP_MOST + 1):
-        with suppress(Failed):
+        with suppress(StepFailed):
             await client.open()
 
 
@@ -238,6 +238,6 @@ async def knocks_without_end(client: ScriptedClient) -> None:
     "an answer that cannot come is waited for", breaks="HOSTILE-17", scenario="hostile.never-up", limit=0.5
 )
 async def waits_for_the_dead(client: ScriptedClient) -> None:
-    with suppress(Failed):
+    with suppress(StepFailed):
         await client.open()
     await asyncio.Event().wait()

@@ -14,10 +14,10 @@ from assay.lab.client.evidence import AFTER, HANDSHAKE_METHODS, endpoint_calls, 
 from assay.lab.harness import Json, Observation, Request, Trace, check, observe
 from assay.lab.harness.driver.mirrored_header import as_header
 from assay.lab.harness.links.http_text import JSON
-from assay.lab.harness.sabotage.client_saboteur import behaviour, on_hearing, on_request
+from assay.lab.harness.sabotage.client_saboteur import behaviour, on_received, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import DONE, Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step
 from assay.lab.harness.scripted_server.http_listener import HttpChannel
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
@@ -35,12 +35,12 @@ NAME = "Grüße aus Łódź"
 
 @client_scenario(
     "A name that is not ASCII is encoded in its header",
-    brief=Brief(steps=(step("list_prompts"), step("get_prompt", name=NAME, arguments={}))),
+    script=ClientScript(steps=(step("list_prompts"), step("get_prompt", name=NAME, arguments={}))),
     exercises=("http.mirrored",),
     transports=HTTP_ONLY,
 )
 async def drive_odd_names(stage: ClientStage) -> None:
-    stage.host.add_prompt(NAME)
+    stage.server.add_prompt(NAME)
 
 
 # --- how it is judged
@@ -51,7 +51,7 @@ ODD = "odd_case"
 
 @client_scenario(
     "Header names mean the same in any case",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(ODD), call_tool(AFTER))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(ODD), call_tool(AFTER))),
     exercises=("http.header-case",),
     transports=HTTP_ONLY,
 )
@@ -60,13 +60,13 @@ async def drive_header_case(stage: ClientStage) -> None:
         content = {"content": [{"type": "text", "text": "in odd case"}]}
         if not isinstance(cycle.channel, HttpChannel):
             return content
-        result = cycle.host.shaped("tools/call", content)
+        result = cycle.server.shaped("tools/call", content)
         body = msgspec.json.encode({"jsonrpc": "2.0", "id": cycle.id, "result": result})
-        await cycle.channel.http.whole(200, body, [("cOnTeNt-TyPe", JSON)])
+        await cycle.channel.http.respond(200, body, [("cOnTeNt-TyPe", JSON)])
         return DONE
 
-    stage.host.add_tool({"name": ODD}, answer)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": ODD}, answer)
+    stage.server.add_tool({"name": AFTER})
 
 
 @check("Header names are read in any case", requirements=("HTTP-61",), transports=HTTP_ONLY)
@@ -112,7 +112,7 @@ def _judged(call: Call, mirror: Mirror) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_hearing("an answer with odd header names is not understood", breaks="HTTP-61")
+@on_received("an answer with odd header names is not understood", breaks="HTTP-61")
 def case_matters(message: Json, client: ScriptedClient) -> Json | None:
     return None if "in odd case" in str(message.get("result")) else message
 

@@ -12,8 +12,14 @@ from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.driver.mirrored_header import as_header
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.answer import Answer, Refused
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step, tried
+from assay.lab.harness.scripted_server.answer import Answer, AnswerError
+from assay.lab.harness.scripted_server.client_script import (
+    LIST_TOOLS,
+    ClientScript,
+    call_tool,
+    optional,
+    step,
+)
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
@@ -39,12 +45,12 @@ CALLS = (
 
 @client_scenario(
     "Arguments that a tool marks are repeated in headers",
-    brief=Brief(steps=(LIST_TOOLS, *CALLS)),
+    script=ClientScript(steps=(LIST_TOOLS, *CALLS)),
     exercises=("http.param-headers",),
     transports=HTTP_ONLY,
 )
 async def drive_param_headers(stage: ClientStage) -> None:
-    stage.host.add_tool({"name": "query", "inputSchema": SCHEMA})
+    stage.server.add_tool({"name": "query", "inputSchema": SCHEMA})
 
 
 # --- how it is judged
@@ -56,14 +62,14 @@ REPORT = "report"
 STEPS = (
     LIST_TOOLS,
     step("echo_schema", of=GOOD, **{"with": REPORT}),
-    tried(step("echo_schema", of=BAD, **{"with": REPORT})),
+    optional(step("echo_schema", of=BAD, **{"with": REPORT})),
     call_tool(AFTER),
 )
 
 
 @client_scenario(
     "A tool with bad marks is left out, and the others are kept",
-    brief=Brief(steps=STEPS),
+    script=ClientScript(steps=STEPS),
     exercises=("http.bad-marks",),
     transports=HTTP_ONLY,
 )
@@ -72,9 +78,9 @@ async def drive_bad_marks(stage: ClientStage) -> None:
     for name, header in ((BAD, "My Region"), (GOOD, "Region")):
         properties = {"region": {"type": "string", KEYWORD: header}}
         schema = {"type": "object", "description": name, "properties": properties}
-        stage.host.add_tool({"name": name, "inputSchema": schema})
+        stage.server.add_tool({"name": name, "inputSchema": schema})
     for name in (REPORT, AFTER):
-        stage.host.add_tool({"name": name})
+        stage.server.add_tool({"name": name})
 
 
 REGION: dict[str, str] = {"type": "string"}
@@ -83,20 +89,20 @@ REMARKED = "remarked"
 
 @client_scenario(
     "Headers that do not fit are mended by listing the tools again",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(REMARKED, region="eu")), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(REMARKED, region="eu")), may_fail=True),
     exercises=("http.mismatch",),
     transports=HTTP_ONLY,
 )
 async def drive_mismatch(stage: ClientStage) -> None:
     async def work(cycle: RequestCycle) -> Answer:
-        if cycle.asked is None or cycle.asked.header("Mcp-Param-Region") != "eu":
+        if cycle.http_request is None or cycle.http_request.header("Mcp-Param-Region") != "eu":
             region[KEYWORD] = "Region"
-            raise Refused(HEADER_MISMATCH, "Mcp-Param-Region is missing")
+            raise AnswerError(HEADER_MISMATCH, "Mcp-Param-Region is missing")
         return {"content": [{"type": "text", "text": "done"}]}
 
     region = dict(REGION)
     schema = {"type": "object", "properties": {"region": region}}
-    stage.host.add_tool({"name": REMARKED, "inputSchema": schema}, work)
+    stage.server.add_tool({"name": REMARKED, "inputSchema": schema}, work)
 
 
 HERE, TEXT, UNSAFE, LOOKALIKE, MARKERS, ABSENT = "XH-01", "XH-10", "XH-11", "XH-12", "XH-13", "XH-14"

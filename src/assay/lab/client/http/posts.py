@@ -12,10 +12,10 @@ from assay.lab.harness import Json, Observation, Request, Trace, check, observe
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, Head, body_of
 from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_message, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.web import Web
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_client.web import WebClient
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
@@ -33,26 +33,26 @@ IMAGE = b"\x89PNG\r\n\x1a\n"
 
 @client_scenario(
     "Icons are not trusted",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(AFTER))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(AFTER))),
     exercises=("http.icons",),
     transports=HTTP_ONLY,
 )
 async def drive_icons(stage: ClientStage) -> None:
-    async def serve(asked: Asked, reply: HttpReply) -> None:
-        await reply.whole(200, IMAGE, [("Content-Type", "image/png")])
+    async def serve(request: InboundRequest, reply: HttpReply) -> None:
+        await reply.respond(200, IMAGE, [("Content-Type", "image/png")])
 
-    elsewhere = await stage.room(ROOM, serve)
+    elsewhere = await stage.add_server(ROOM, serve)
 
-    @stage.host.on_http
-    async def lead_away(asked: Asked, reply: HttpReply) -> bool:
-        if asked.path != OWN:
+    @stage.server.on_http
+    async def lead_away(request: InboundRequest, reply: HttpReply) -> bool:
+        if request.path != OWN:
             return False
-        await reply.whole(302, b"", [("Location", f"{elsewhere}{REDIRECTED}")])
+        await reply.respond(302, b"", [("Location", f"{elsewhere}{REDIRECTED}")])
         return True
 
     sources = (f"{stage.origin}{OWN}", f"{elsewhere}{DIRECT}", "javascript:alert(1)")
     icons = [{"src": one, "mimeType": "image/png"} for one in sources]
-    stage.host.add_tool({"name": AFTER, "icons": icons})
+    stage.server.add_tool({"name": AFTER, "icons": icons})
 
 
 # --- how it is judged
@@ -186,16 +186,16 @@ def wants_anything(request: Request, client: ScriptedClient) -> Request:
 @misbehaving("a redirect of an icon to another origin is followed", breaks="IC-02")
 async def icon_redirect(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([LIST_TOOLS])
-    away = await Web(client).fetch("GET", client.tools[AFTER]["icons"][0]["src"])
-    await Web(client).fetch("GET", away.head.get("location") or "")
+    await client.run_steps([LIST_TOOLS])
+    away = await WebClient(client).fetch("GET", client.tools[AFTER]["icons"][0]["src"])
+    await WebClient(client).fetch("GET", away.head.get("location") or "")
 
 
 @misbehaving("an icon of another origin is fetched", breaks="IC-03")
 async def icon_elsewhere(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([LIST_TOOLS])
-    await Web(client).fetch("GET", client.tools[AFTER]["icons"][1]["src"])
+    await client.run_steps([LIST_TOOLS])
+    await WebClient(client).fetch("GET", client.tools[AFTER]["icons"][1]["src"])
 
 
 @on_request("the version in the head is another than the agreed one", breaks="HTTP-45", scenario="tools_call")

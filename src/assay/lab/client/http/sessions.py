@@ -10,7 +10,7 @@ from assay.lab.client.evidence import INITIALIZE, describes_itself, endpoint_cal
 from assay.lab.harness import Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
@@ -21,32 +21,34 @@ from assay.lab.harness.transport import HTTP_ONLY
 
 @client_scenario(
     "A session is named in every request, and ended",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("work"))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("work"))),
     exercises=("http.session-named", "http.session-ended", "http.agreed-version"),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions,
 )
 async def drive_session(stage: ClientStage) -> None:
-    stage.host.sessions = stage.host.standalone = True
-    stage.host.add_tool({"name": "work"})
+    stage.server.sessions = stage.server.standalone = True
+    stage.server.add_tool({"name": "work"})
 
 
 @client_scenario(
     "A session that is not known any more is begun anew",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("work", number=1), call_tool("work", number=2)), may_fail=True),
+    script=ClientScript(
+        steps=(LIST_TOOLS, call_tool("work", number=1), call_tool("work", number=2)), may_fail=True
+    ),
     exercises=("http.session-lost",),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions,
 )
 async def drive_session_lost(stage: ClientStage) -> None:
     async def work(cycle: RequestCycle) -> Answer:
-        if not cycle.host.memory.setdefault("forgot", False):
-            cycle.host.memory["forgot"] = True
-            cycle.host.session = "another"
+        if not cycle.server.memory.setdefault("forgot", False):
+            cycle.server.memory["forgot"] = True
+            cycle.server.session = "another"
         return {"content": [{"type": "text", "text": "done"}]}
 
-    stage.host.sessions = True
-    stage.host.add_tool({"name": "work"}, work)
+    stage.server.sessions = True
+    stage.server.add_tool({"name": "work"}, work)
 
 
 # --- how it is judged

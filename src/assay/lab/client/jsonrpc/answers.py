@@ -10,10 +10,10 @@ from assay.lab.client.altered_message import within, without
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, INITIALIZE, calls_of
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import on_hearing, on_message
+from assay.lab.harness.sabotage.client_saboteur import on_message, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.answer import Answer, Refused
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, tried
+from assay.lab.harness.scripted_server.answer import Answer, AnswerError
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, optional
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import Message, Shape
@@ -28,7 +28,7 @@ PATIENCE = 3.0
 
 @client_scenario(
     "What the host asks is answered, or refused",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("asking"), call_tool(AFTER))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("asking"), call_tool(AFTER))),
     exercises=("jsonrpc.answers", "jsonrpc.nameless"),
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
@@ -40,8 +40,8 @@ async def drive_answers(stage: ClientStage) -> None:
                 await cycle.ask("lab/no-such-method", {})
         return {"content": [{"type": "text", "text": "asked"}]}
 
-    stage.host.add_tool({"name": "asking"}, ask)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": "asking"}, ask)
+    stage.server.add_tool({"name": AFTER})
 
 
 CODES = (-32000, -32001, -32003, -32004, -32019)
@@ -56,21 +56,23 @@ ODD = "odd_code"
 
 @client_scenario(
     "Codes of an implementation's own are errors like any other",
-    brief=Brief(steps=(LIST_TOOLS, *(tried(call_tool(ODD, code=code)) for code in CODES), call_tool(AFTER))),
+    script=ClientScript(
+        steps=(LIST_TOOLS, *(optional(call_tool(ODD, code=code)) for code in CODES), call_tool(AFTER))
+    ),
     exercises=("jsonrpc.own-codes",),
 )
 async def drive_own_codes(stage: ClientStage) -> None:
     async def refuse(cycle: RequestCycle) -> Answer:
         code = cycle.arguments.get("code")
-        raise Refused(code if isinstance(code, int) else CODES[0], "something of our own")
+        raise AnswerError(code if isinstance(code, int) else CODES[0], "something of our own")
 
-    stage.host.add_tool({"name": ODD}, refuse)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": ODD}, refuse)
+    stage.server.add_tool({"name": AFTER})
 
 
 @client_scenario(
     "Notifications are not answered",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("telling"), call_tool(AFTER))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("telling"), call_tool(AFTER))),
     exercises=("jsonrpc.nameless",),
 )
 async def drive_told(stage: ClientStage) -> None:
@@ -79,8 +81,8 @@ async def drive_told(stage: ClientStage) -> None:
         await cycle.notify("notifications/lab/remark", {"text": "nobody knows this one"})
         return {"content": [{"type": "text", "text": "told"}]}
 
-    stage.host.add_tool({"name": "telling"}, tell)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": "telling"}, tell)
+    stage.server.add_tool({"name": AFTER})
 
 
 LONGEST = 400
@@ -221,7 +223,7 @@ def long_error(message: Json, client: ScriptedClient) -> Json:
     return within(message, ("error",), lambda error: {**error, "message": TRACE})
 
 
-@on_hearing("an error with a code of somebody's own leads to a new list of tools", breaks="BASE-22")
+@on_received("an error with a code of somebody's own leads to a new list of tools", breaks="BASE-22")
 def meaning_of_codes(message: Json, client: ScriptedClient) -> Json:
     if message.get("error", {}).get("code") in OWN:
         client.task(client.ask("tools/list", {}, timeout=1.0))
@@ -233,7 +235,7 @@ def nameless_error(message: Json, client: ScriptedClient) -> Json:
     return without(message, "id") if "error" in message else message
 
 
-@on_hearing("a notification is answered", breaks="BASE-10", scenario="jsonrpc.told")
+@on_received("a notification is answered", breaks="BASE-10", scenario="jsonrpc.told")
 def answers_notifications(message: Json, client: ScriptedClient) -> Json:
     if "method" in message and "id" not in message:
         client.task(client.send({"jsonrpc": "2.0", "id": None, "result": {}}))

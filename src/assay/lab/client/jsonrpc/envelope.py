@@ -16,7 +16,7 @@ from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_message
 from assay.lab.harness.sabotage.saboteur import BOTH
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.message import Message, Shape, id_group, same_id
@@ -35,11 +35,11 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 
 @client_scenario(
     "Other characters than ASCII are sent as UTF-8",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("write", text="Zürich, Łódź, 東京 \N{PARTY POPPER}"))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("write", text="Zürich, Łódź, 東京 \N{PARTY POPPER}"))),
     exercises=("jsonrpc.utf8",),
 )
 async def drive_unicode(stage: ClientStage) -> None:
-    stage.host.add_tool({"name": "write", "inputSchema": TEXT})
+    stage.server.add_tool({"name": "write", "inputSchema": TEXT})
 
 
 # --- how it is judged

@@ -8,14 +8,14 @@ from typing import Any, Final
 from assay.lab.client.declaration import CLIENTS, client_scenario
 from assay.lab.client.evidence import AFTER, calls_at, calls_of, has_ended, observe_continued
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_hearing
+from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
-from assay.lab.harness.scripted_client.web import Web
+from assay.lab.harness.scripted_client.failure import StepFailed
+from assay.lab.harness.scripted_client.web import WebClient
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, tried
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, optional
 from assay.lab.harness.scripted_server.http_reply import HttpReply
-from assay.lab.harness.scripted_server.http_server import Asked
+from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 
@@ -41,7 +41,7 @@ USUAL, NAMED = "usual_dialect", "named_dialect"
 
 @client_scenario(
     "Schemas are read in the dialect that they name, or in the usual one",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(USUAL), call_tool(NAMED), call_tool(AFTER))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(USUAL), call_tool(NAMED), call_tool(AFTER))),
     exercises=("jsonrpc.dialects",),
 )
 async def drive_dialects(stage: ClientStage) -> None:
@@ -52,8 +52,8 @@ async def drive_dialects(stage: ClientStage) -> None:
     for name, items, more in ((USUAL, NEW, {}), (NAMED, OLD, named)):
         row = {"type": "array", **items}
         schema = {**more, "type": "object", "properties": {"row": row}, "required": ["row"]}
-        stage.host.add_tool({"name": name, "outputSchema": schema}, answer)
-    stage.host.add_tool({"name": AFTER})
+        stage.server.add_tool({"name": name, "outputSchema": schema}, answer)
+    stage.server.add_tool({"name": AFTER})
 
 
 SCHEMA = {"$schema": "https://example.com/dialects/unheard-of", "type": "object"}
@@ -62,34 +62,34 @@ FOREIGN = "foreign_dialect"
 
 @client_scenario(
     "A schema in an unknown dialect is no reason to break down",
-    brief=Brief(steps=(LIST_TOOLS, tried(call_tool(FOREIGN)), call_tool(AFTER))),
+    script=ClientScript(steps=(LIST_TOOLS, optional(call_tool(FOREIGN)), call_tool(AFTER))),
     exercises=("jsonrpc.unknown-dialect",),
 )
 async def drive_unknown_dialect(stage: ClientStage) -> None:
     async def answer(cycle: RequestCycle) -> Answer:
         return {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"city": "Bern"}}
 
-    stage.host.add_tool({"name": FOREIGN, "inputSchema": SCHEMA, "outputSchema": SCHEMA}, answer)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": FOREIGN, "inputSchema": SCHEMA, "outputSchema": SCHEMA}, answer)
+    stage.server.add_tool({"name": AFTER})
 
 
 @client_scenario(
     "Schemas that refer to the network are not fetched",
-    brief=Brief(steps=(LIST_TOOLS, tried(call_tool("referring", city="Bern")), call_tool(AFTER))),
+    script=ClientScript(steps=(LIST_TOOLS, optional(call_tool("referring", city="Bern")), call_tool(AFTER))),
     exercises=("jsonrpc.references",),
 )
 async def drive_references(stage: ClientStage) -> None:
-    async def serve(asked: Asked, reply: HttpReply) -> None:
-        await reply.whole(200, b'{"type": "string"}', [("Content-Type", "application/schema+json")])
+    async def serve(request: InboundRequest, reply: HttpReply) -> None:
+        await reply.respond(200, b'{"type": "string"}', [("Content-Type", "application/schema+json")])
 
     async def answer(cycle: RequestCycle) -> Answer:
         return {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"city": "Bern"}}
 
-    origin = await stage.room(ROOM, serve)
+    origin = await stage.add_server(ROOM, serve)
     properties = {"city": {"$ref": f"{origin}/city.json"}}
     schema = {"type": "object", "properties": properties}
-    stage.host.add_tool({"name": "referring", "inputSchema": schema, "outputSchema": schema}, answer)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": "referring", "inputSchema": schema, "outputSchema": schema}, answer)
+    stage.server.add_tool({"name": AFTER})
 
 
 MISFIT_SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
@@ -99,15 +99,15 @@ MISFIT = "misfit"
 @client_scenario(
     "A result that does not fit its schema is not taken",
     # Who finds the result wanting ends here, and is right.
-    brief=Brief(steps=(LIST_TOOLS, call_tool(MISFIT), call_tool(AFTER)), may_fail=True),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(MISFIT), call_tool(AFTER)), may_fail=True),
     exercises=("jsonrpc.misfit",),
 )
 async def drive_misfit(stage: ClientStage) -> None:
     async def answer(cycle: RequestCycle) -> Answer:
         return {"content": [{"type": "text", "text": "many"}], "structuredContent": {"count": "many"}}
 
-    stage.host.add_tool({"name": MISFIT, "outputSchema": MISFIT_SCHEMA}, answer)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": MISFIT, "outputSchema": MISFIT_SCHEMA}, answer)
+    stage.server.add_tool({"name": AFTER})
 
 
 @check("Schemas are read in their dialect", requirements=("JS-01", "JS-02"))
@@ -154,7 +154,7 @@ def judge_misfit(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_hearing("a schema that names no dialect is read in an older one", breaks="JS-01")
+@on_received("a schema that names no dialect is read in an older one", breaks="JS-01")
 def older_dialect(message: Json, client: ScriptedClient) -> Json:
     for tool in message.get("result", {}).get("tools", []):
         if tool["name"] == USUAL:
@@ -162,7 +162,7 @@ def older_dialect(message: Json, client: ScriptedClient) -> Json:
     return message
 
 
-@on_hearing("rules of an older dialect are left out of a schema", breaks="JS-02")
+@on_received("rules of an older dialect are left out of a schema", breaks="JS-02")
 def newer_dialect(message: Json, client: ScriptedClient) -> Json:
     for tool in message.get("result", {}).get("tools", []):
         if tool["name"] == NAMED:
@@ -174,24 +174,24 @@ def newer_dialect(message: Json, client: ScriptedClient) -> Json:
 @misbehaving("an unknown dialect ends the client", breaks="JS-03")
 async def fragile(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"][:-1])
-    raise Failed("no validator for this dialect")
+    await client.run_steps(client.context["steps"][:-1])
+    raise StepFailed("no validator for this dialect")
 
 
 @misbehaving("what a schema refers to is fetched", breaks="JS-07", scenario="jsonrpc.references")
 async def reference_followed(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([LIST_TOOLS])
+    await client.run_steps([LIST_TOOLS])
     schema = client.tools["referring"]["inputSchema"]
-    await Web(client).fetch("GET", schema["properties"]["city"]["$ref"])
+    await WebClient(client).fetch("GET", schema["properties"]["city"]["$ref"])
 
 
 @misbehaving("what a schema of results refers to is fetched", breaks="TL-29", scenario="jsonrpc.references")
 async def output_reference_followed(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([LIST_TOOLS])
+    await client.run_steps([LIST_TOOLS])
     schema = client.tools["referring"]["outputSchema"]
-    await Web(client).fetch("GET", schema["properties"]["city"]["$ref"])
+    await WebClient(client).fetch("GET", schema["properties"]["city"]["$ref"])
 
 
 BEHAVIOURS: Final = (

@@ -11,11 +11,17 @@ from assay.lab.client.altered_message import within, without
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import has_ended
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, misbehaving, on_hearing, on_message
+from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, misbehaving, on_message, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
-from assay.lab.harness.scripted_server.answer import Answer, Refused
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step, tried
+from assay.lab.harness.scripted_client.failure import StepFailed
+from assay.lab.harness.scripted_server.answer import Answer, AnswerError
+from assay.lab.harness.scripted_server.client_script import (
+    LIST_TOOLS,
+    ClientScript,
+    call_tool,
+    optional,
+    step,
+)
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Exchange
@@ -37,12 +43,12 @@ PAGE: Final = 2
 
 @client_scenario(
     "Resources, prompts and completion are used as they were listed",
-    brief=Brief(
+    script=ClientScript(
         steps=(
             step("list_resources"),
             # Under a tidied URI nothing is found: that is for the check to tell, and no reason to end.
-            tried(step("read_resource", uri=BARE)),
-            tried(step("read_resource", uri=ODD)),
+            optional(step("read_resource", uri=BARE)),
+            optional(step("read_resource", uri=ODD)),
             step("list_templates"),
             step("read_resource", uri=KITCHEN),
             step("list_prompts"),
@@ -62,16 +68,16 @@ PAGE: Final = 2
     exercises=("utilities.as-listed", "utilities.whole-lists"),
 )
 async def drive_all_used(stage: ClientStage) -> None:
-    host = stage.host
-    host.page = PAGE
+    server = stage.server
+    server.page = PAGE
     for uri in (BARE, ODD):
-        host.add_resource(uri)
-    host.memory["texts"][KITCHEN] = "warm"
-    host.items["resourceTemplates"].append({"uriTemplate": ROOMS, "name": "rooms"})
+        server.add_resource(uri)
+    server.memory["texts"][KITCHEN] = "warm"
+    server.items["resourceTemplates"].append({"uriTemplate": ROOMS, "name": "rooms"})
     for name in ("One", "Two"):
-        host.add_prompt(name)
-    host.add_prompt(LETTER, arguments=[{"name": "to", "required": True}, {"name": "about"}])
-    host.capabilities["completions"] = {}
+        server.add_prompt(name)
+    server.add_prompt(LETTER, arguments=[{"name": "to", "required": True}, {"name": "about"}])
+    server.capabilities["completions"] = {}
 
 
 LAST: Final = "last"
@@ -81,27 +87,27 @@ CURSORS: Final = ("b64==", '{"page": 2}', "two words/ü?&", "00010")
 
 @client_scenario(
     "A list is read to its end, whatever its pages are like",
-    brief=Brief(steps=(LIST_TOOLS, call_tool(LAST))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(LAST))),
     exercises=("utilities.cursors",),
 )
 async def drive_pages(stage: ClientStage) -> None:
-    host = stage.host
+    server = stage.server
     names = [*(f"tool-{number}" for number in range(1, sum(SIZES))), LAST]
     for name in names:
-        host.add_tool({"name": name})
+        server.add_tool({"name": name})
     # An empty cursor is one, too, in the revisions that say so.
     empty = stage.revision.opening is Opening.PER_REQUEST
     cursors: tuple[str | None, ...] = (None, *(("",) if empty else CURSORS[:1]), *CURSORS[1:])
 
-    @host.on("tools/list")
+    @server.on("tools/list")
     async def pages(cycle: RequestCycle) -> Answer:
         cursor = cycle.params.get("cursor")
         if cursor not in cursors:
-            raise Refused(INVALID_PARAMS, "no such cursor")
+            raise AnswerError(INVALID_PARAMS, "no such cursor")
         place = cursors.index(cursor)
         begin = sum(SIZES[:place])
         more = {} if place + 1 == len(cursors) else {"nextCursor": cursors[place + 1]}
-        return {"tools": host.items["tools"][begin : begin + SIZES[place]], **more}
+        return {"tools": server.items["tools"][begin : begin + SIZES[place]], **more}
 
 
 # --- how it is judged
@@ -306,19 +312,19 @@ def completion_of_nothing(message: Json, client: ScriptedClient) -> Json:
 @misbehaving("a page is asked for after the last one", breaks="PAG-04", scenario="utilities.all-used")
 async def reads_past_the_end(client: ScriptedClient) -> None:
     await client.open()
-    await client.play([step("list_prompts")])
-    with suppress(Failed):
+    await client.run_steps([step("list_prompts")])
+    with suppress(StepFailed):
         await client.request("prompts/list", {"cursor": "at:4"})
 
 
 @misbehaving("a list on one page ends the client", breaks="PAG-05", scenario="utilities.all-used")
 async def needs_pages(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"][:1])
-    raise Failed("there is no cursor")
+    await client.run_steps(client.context["steps"][:1])
+    raise StepFailed("there is no cursor")
 
 
-@on_hearing("a page with less on it than another is taken for the last", breaks="PAG-01")
+@on_received("a page with less on it than another is taken for the last", breaks="PAG-01")
 def short_page_last(message: Json, client: ScriptedClient) -> Json:
     result = message.get("result")
     if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
@@ -339,7 +345,7 @@ def cursor_altered(message: Json, client: ScriptedClient) -> Json:
     return {**message, "params": {**params, "cursor": params["cursor"].strip("=") + "0"}}
 
 
-@on_hearing("an empty cursor is taken for the end of the list", breaks="PAG-08")
+@on_received("an empty cursor is taken for the end of the list", breaks="PAG-08")
 def empty_cursor_last(message: Json, client: ScriptedClient) -> Json:
     result = message.get("result")
     if isinstance(result, dict) and result.get("nextCursor") == "":

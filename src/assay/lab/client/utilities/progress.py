@@ -15,7 +15,7 @@ from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, step
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import Message, same_id
@@ -31,7 +31,9 @@ WAITING = 1.0
 
 @client_scenario(
     "Two calls are told apart by their progress tokens",
-    brief=Brief(steps=(LIST_TOOLS, step("together", steps=[call_tool("slow", n=1), call_tool("slow", n=2)]))),
+    script=ClientScript(
+        steps=(LIST_TOOLS, step("together", steps=[call_tool("slow", n=1), call_tool("slow", n=2)]))
+    ),
     exercises=("utilities.progress-tokens",),
 )
 async def drive_progress(stage: ClientStage) -> None:
@@ -48,7 +50,7 @@ async def drive_progress(stage: ClientStage) -> None:
         await cycle.progress(2, 2)
         return {"content": []}
 
-    stage.host.add_tool({"name": "slow", "inputSchema": {"type": "object"}}, slow)
+    stage.server.add_tool({"name": "slow", "inputSchema": {"type": "object"}}, slow)
 
 
 TOKEN: Final = "model-1"
@@ -61,7 +63,7 @@ QUESTION: Final = {
 
 @client_scenario(
     "A client that is asked for progress may tell it, and answers",
-    brief=Brief(
+    script=ClientScript(
         steps=(LIST_TOOLS, call_tool("asking"), call_tool(AFTER)),
         capabilities=("sampling",),
         answers={"sampling": {"text": "hello"}},
@@ -74,8 +76,8 @@ async def drive_own_progress(stage: ClientStage) -> None:
         await cycle.ask("sampling/createMessage", QUESTION)
         return {"content": []}
 
-    stage.host.add_tool({"name": "asking"}, asking)
-    stage.host.add_tool({"name": AFTER})
+    stage.server.add_tool({"name": "asking"}, asking)
+    stage.server.add_tool({"name": AFTER})
 
 
 # --- how it is judged

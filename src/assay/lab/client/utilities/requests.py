@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, ENDLESS, INITIALIZE, observe_continued
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_hearing, on_message
+from assay.lab.harness.sabotage.client_saboteur import misbehaving, on_message, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.failure import Failed
+from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.answer import DONE, Answer
-from assay.lab.harness.scripted_server.brief import LIST_TOOLS, Brief, call_tool, tried
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, optional
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle, encode
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import Message, Shape, same_id
@@ -24,7 +24,7 @@ from assay.revisions.revision import Opening
 
 @client_scenario(
     "A ping is answered",
-    brief=Brief(steps=(LIST_TOOLS, call_tool("pinging"))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool("pinging"))),
     exercises=("utilities.ping",),
     window=lambda revision: revision.opening is Opening.HANDSHAKE,
 )
@@ -33,7 +33,7 @@ async def drive_ping(stage: ClientStage) -> None:
         await cycle.ask("ping", {})
         return {"content": []}
 
-    stage.host.add_tool({"name": "pinging"}, pinging)
+    stage.server.add_tool({"name": "pinging"}, pinging)
 
 
 LIMIT = 0.4
@@ -41,29 +41,31 @@ LIMIT = 0.4
 
 @client_scenario(
     "An answer that crosses its cancellation does no harm",
-    brief=Brief(steps=(LIST_TOOLS, tried({**call_tool(ENDLESS), "timeout": LIMIT}), call_tool(AFTER))),
+    script=ClientScript(
+        steps=(LIST_TOOLS, optional({**call_tool(ENDLESS), "timeout": LIMIT}), call_tool(AFTER))
+    ),
     exercises=("utilities.races",),
     transports=ONE_CHANNEL,
 )
 async def drive_late_answer(stage: ClientStage) -> None:
-    host = stage.host
+    server = stage.server
 
     async def wait(cycle: RequestCycle) -> Answer:
-        host.memory["waiting"] = cycle
-        await cycle.stay()
+        server.memory["waiting"] = cycle
+        await cycle.wait_for_disconnect()
         return DONE
 
-    @host.on("notifications/cancelled")
+    @server.on("notifications/cancelled")
     async def answer_all_the_same(cycle: RequestCycle) -> Answer:
-        asked: RequestCycle | None = host.memory.get("waiting")
+        asked: RequestCycle | None = server.memory.get("waiting")
         if asked is None:
             return DONE  # it cancels something else
-        late = {"jsonrpc": "2.0", "id": asked.id, "result": host.shaped(asked.method, {"content": []})}
+        late = {"jsonrpc": "2.0", "id": asked.id, "result": server.shaped(asked.method, {"content": []})}
         await asked.channel.send(encode(late))
         return DONE
 
-    host.add_tool({"name": ENDLESS}, wait)
-    host.add_tool({"name": AFTER})
+    server.add_tool({"name": ENDLESS}, wait)
+    server.add_tool({"name": AFTER})
 
 
 # --- how it is judged
@@ -130,7 +132,7 @@ def _is_long_done(trace: Trace, exchange: Exchange, message: Message) -> bool:
 # --- what the checks must catch
 
 
-@on_hearing("a ping is not answered", breaks="PNG-01")
+@on_received("a ping is not answered", breaks="PNG-01")
 def ping_ignored(message: Json, client: ScriptedClient) -> Json | None:
     return None if message.get("method") == "ping" else message
 
@@ -151,9 +153,9 @@ def ping_refused(message: Json, client: ScriptedClient) -> Json:
 )
 async def late_answer_ends_it(client: ScriptedClient) -> None:
     await client.open()
-    await client.play(client.context["steps"][:-1])
-    await client.play([LIST_TOOLS])  # on one channel, the late answer comes before this one
-    raise Failed("an answer came that nobody waits for")
+    await client.run_steps(client.context["steps"][:-1])
+    await client.run_steps([LIST_TOOLS])  # on one channel, the late answer comes before this one
+    raise StepFailed("an answer came that nobody waits for")
 
 
 @on_message("a request that was never sent is cancelled", breaks="CAN-01", scenario="framing.gives-up")

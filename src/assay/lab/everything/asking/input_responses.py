@@ -9,7 +9,7 @@ from assay.lab.everything.fault import forget_answers, names, result_for
 from assay.lab.everything.fixture import fixture_tool
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply, on_request
 from assay.lab.harness.driver.question import ELICIT
-from assay.lab.harness.sabotage.saboteur import Answered, params_of
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, params_of
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.retry import forgeries, succeeded
 from assay.lab.suite.retry import wants_input as wants_input_retry
@@ -279,12 +279,12 @@ def strict_answers(message: Json, context: FaultContext) -> Json:
 
 
 @on_request("a missing answer is an error", breaks="sep-2322-missing-response-rerequests")
-def wrong_answer_fails(message: Json, context: FaultContext) -> Json | Answered:
+def wrong_answer_fails(message: Json, context: FaultContext) -> Json | LocalAnswer:
     given = params_of(message).get("inputResponses", {USER_NAME: {}})
     if not names(message, asking_tool("elicitation")) or USER_NAME in given:
         return message
     error = {"code": INVALID_PARAMS, "message": "no answer to user_name"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 @on_reply("the first of two questions comes without `requestState`", breaks="sep-2322-multi-round-r1")

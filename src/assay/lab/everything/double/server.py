@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay.lab.harness import FaultContext, Json
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.driver.mirrored_header import as_header
-from assay.lab.harness.sabotage.saboteur import Answered, OnRequest
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, OnRequest
 from assay.model.error import HEADER_MISMATCH
 
 
@@ -54,15 +54,15 @@ Handler = Callable[[Asked], Json | None]
 def answering(handlers: Mapping[str, Handler]) -> OnRequest:
     """The hook that answers these methods."""
 
-    def request(message: Json, context: FaultContext) -> Json | Answered:
+    def request(message: Json, context: FaultContext) -> Json | LocalAnswer:
         asked = Asked(message, context)
         handler = handlers.get(asked.method) if asked.describes_itself else None
         reply = {"jsonrpc": "2.0", "id": message.get("id")}
         try:
             result = None if handler is None else handler(asked)
         except Refused as refused:
-            return Answered([{**reply, "error": refused.error}], refused.status)
-        return message if result is None else Answered([{**reply, "result": result}])
+            return LocalAnswer([{**reply, "error": refused.error}], refused.status)
+        return message if result is None else LocalAnswer([{**reply, "result": result}])
 
     return request
 
@@ -89,7 +89,7 @@ def extended(
     if context.method == "server/discover":
         return with_extension(reply, name, settings)
     key = context.method.removesuffix("/list")
-    lists = key in items and Asked(context.asked or {}, context).describes_itself
+    lists = key in items and Asked(context.request or {}, context).describes_itself
     return with_items(reply, key, items[key]) if lists else reply
 
 

@@ -32,7 +32,7 @@ from assay.lab.harness.driver.message_meta import (
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.question import ELICIT
 from assay.lab.harness.links.http_text import parse_head
-from assay.lab.harness.sabotage.saboteur import Answered, Saboteur, meta_of, params_of
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, Saboteur, meta_of, params_of
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.message import Message, Shape, same_id
@@ -428,12 +428,12 @@ def capability_is_ok(response: Response, context: FaultContext) -> None:
 @on_request(
     "a client that does not name itself is refused", breaks="sep-2575-request-meta-client-info-optional"
 )
-def strangers_refused(message: Json, context: FaultContext) -> Json | Answered:
+def strangers_refused(message: Json, context: FaultContext) -> Json | LocalAnswer:
     meta = meta_of(message)
     if CAPABILITIES_KEY not in meta or CLIENT_KEY in meta:
         return message
     error = {"code": INVALID_PARAMS, "message": "who are you?"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 @on_request(
@@ -530,10 +530,10 @@ def versions_invented(reply: Json, context: FaultContext) -> Json:
 def _answers(method: str) -> Saboteur:
     name = method.replace("/", "-").lower()
 
-    def change(message: Json, context: FaultContext) -> Json | Answered:
+    def change(message: Json, context: FaultContext) -> Json | LocalAnswer:
         if message.get("method") != method:
             return message
-        return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {"resultType": "complete"}}])
+        return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": {"resultType": "complete"}}])
 
     saboteur: Saboteur = on_request(
         f"`{method}` is answered as in earlier revisions",

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .saboteur import Answered, FaultContext, Json, Saboteur
+from .saboteur import FaultContext, Json, LocalAnswer, Saboteur
 
 encode: Final = msgspec.json.Encoder().encode
 
@@ -28,7 +28,7 @@ class Alteration:
         self.context = context
         self._requests: dict[str, Json] = {}
 
-    def alter_request(self, body: bytes) -> bytes | Answered:
+    def alter_request(self, body: bytes) -> bytes | LocalAnswer:
         """The body to send to the server, or the answer to send in its place."""
         message = decode(body)
         for member in message if isinstance(message, list) else [message]:
@@ -37,7 +37,7 @@ class Alteration:
         if hook is None:
             return body
         altered = hook(message, self.context)
-        return altered if isinstance(altered, Answered) else encode(altered)
+        return altered if isinstance(altered, LocalAnswer) else encode(altered)
 
     def _request_hook(self, message: Any) -> Callable[[Any, FaultContext], Any] | None:
         if isinstance(message, list):
@@ -60,7 +60,7 @@ class Alteration:
     def _alter(self, message: Any) -> Any:
         if not isinstance(message, dict) or self.saboteur.reply is None:
             return message
-        self.context.asked = None if "method" in message else self._requests.get(repr(message.get("id")))
+        self.context.request = None if "method" in message else self._requests.get(repr(message.get("id")))
         return self.saboteur.reply(message, self.context)
 
 

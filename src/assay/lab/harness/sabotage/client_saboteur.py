@@ -32,7 +32,7 @@ OnMessage = Callable[[Json, "ScriptedClient"], Any]
 their order; none for nothing."""
 OnRequest = Callable[[Request, "ScriptedClient"], Request | None]
 """Returns the HTTP request to send; none for not sending it."""
-OnHearing = Callable[[Json, "ScriptedClient"], Json | None]
+OnReceived = Callable[[Json, "ScriptedClient"], Json | None]
 """Returns what the client believes it was told; none where it does not hear it."""
 OnLine = Callable[[bytes, "ScriptedClient"], bytes]
 Behave = Callable[["ScriptedClient"], Awaitable[None]]
@@ -41,7 +41,7 @@ Behave = Callable[["ScriptedClient"], Awaitable[None]]
 class ClientSaboteur(Fault, frozen=True):
     message: OnMessage | None = None
     request: OnRequest | None = None
-    hearing: OnHearing | None = None
+    received: OnReceived | None = None
     line: OnLine | None = None
     behave: Behave | None = None
     behaviour: dict[str, Any] = field(default_factory=dict)
@@ -56,7 +56,7 @@ on_message = maker(ClientSaboteur, "message", EVERY)
 """Change each message of the client: requests, notifications and answers."""
 on_request = maker(ClientSaboteur, "request", HTTP_ONLY)
 """Change each HTTP request of the client, to the endpoint or anywhere else."""
-on_hearing = maker(ClientSaboteur, "hearing", EVERY)
+on_received = maker(ClientSaboteur, "received", EVERY)
 """Change what the client hears before it makes something of it."""
 on_line = maker(ClientSaboteur, "line", STDIO_ONLY)
 """Change each line of the client as bytes, newline included."""

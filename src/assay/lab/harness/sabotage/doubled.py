@@ -8,28 +8,28 @@ from typing import Any
 
 import msgspec
 
-from .saboteur import Answered, Changed, Double, FaultContext, Json, Saboteur
+from .saboteur import Changed, Double, FaultContext, Json, LocalAnswer, Saboteur
 
 
 def doubled(saboteur: Saboteur, double: Double) -> Saboteur:
     """The same fault in a server that has the extension of the double."""
 
-    def request(message: Json, context: FaultContext) -> Json | Answered:
+    def request(message: Json, context: FaultContext) -> Json | LocalAnswer:
         altered = message if saboteur.request is None else saboteur.request(message, context)
-        if isinstance(altered, Answered):
+        if isinstance(altered, LocalAnswer):
             return altered
-        context.asked = altered
+        context.request = altered
         answer = double.request(altered, context)
-        if not isinstance(answer, Answered):
+        if not isinstance(answer, LocalAnswer):
             return answer
-        return Answered(
+        return LocalAnswer(
             [_alter(reply, altered, saboteur, context) for reply in answer.messages], answer.status
         )
 
     def reply(message: Json, context: FaultContext) -> Changed:
-        asked = context.asked
+        request = context.request
         replies = _flat(double.reply(message, context))
-        return [_alter(reply, asked, saboteur, context) for reply in replies]
+        return [_alter(reply, request, saboteur, context) for reply in replies]
 
     return msgspec.structs.replace(saboteur, request=request, reply=reply)
 
@@ -37,7 +37,7 @@ def doubled(saboteur: Saboteur, double: Double) -> Saboteur:
 def _alter(message: Any, request: Json | None, saboteur: Saboteur, context: FaultContext) -> Changed:
     if saboteur.reply is None:
         return message
-    context.asked = None if "method" in message else request
+    context.request = None if "method" in message else request
     # A copy, because the double may keep the message and send it again.
     return saboteur.reply(deepcopy(message), context)
 

@@ -15,7 +15,7 @@ from assay.protocol.framing.sse import SseParser
 
 from .alteration import Alteration, bodies, decode
 from .proxy_server import ProxyServer, send_head, send_whole
-from .saboteur import Answered, FaultContext, Request, Response, Saboteur
+from .saboteur import FaultContext, LocalAnswer, Request, Response, Saboteur
 
 if TYPE_CHECKING:
     from .certificate_server import TestCA
@@ -61,18 +61,18 @@ class _Exchange:
 
     async def serve(self, request: Request) -> None:
         message = decode(request.body)
-        self._context.asked = message if isinstance(message, dict) else None
+        self._context.request = message if isinstance(message, dict) else None
         self._context.call = request
         response = self._saboteur.call(request, self._context) if self._saboteur.call else None
         if response is not None:
             return await send_whole(self._writer, response, response.body or b"")
         altered = self._alteration.alter_request(request.body)
-        if isinstance(altered, Answered):
+        if isinstance(altered, LocalAnswer):
             return await self._send_answers(altered)
         request.body = altered
         await self._forward(request)
 
-    async def _send_answers(self, answer: Answered) -> None:
+    async def _send_answers(self, answer: LocalAnswer) -> None:
         default = 200 if answer.messages else 202
         response = Response([("Content-Type", JSON)], answer.status or default)
         await self._send_messages(response, bodies(answer.messages))

@@ -40,7 +40,7 @@ class HttpSseProxy(ProxyServer):
     async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None:
         message = decode(request.body)
         context = msgspec.structs.replace(
-            self._context, asked=message if isinstance(message, dict) else None, call=request
+            self._context, request=message if isinstance(message, dict) else None, call=request
         )
         hook = self._saboteur.call
         response = (None if hook is None else hook(request, context)) or _refusal(request)

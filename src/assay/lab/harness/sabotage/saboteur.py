@@ -32,9 +32,9 @@ from .fault import Fault, maker
 
 Json = dict[str, Any]
 BOTH = frozenset({Transport.STDIO, Transport.HTTP})
-LOCKED = "locked"
+WITH_TOKENS = "locked"
 """As the server that a fault stands before: the reference server, which lets in who shows a token."""
-CERTIFIED = "certified"
+WITH_CERTIFICATES = "certified"
 """Before the words of a server: it lets in who shows a certificate, on HTTP."""
 
 
@@ -74,7 +74,7 @@ class FaultContext(Struct):
 
     transport: Transport
     revision: Revision
-    asked: Json | None = None
+    request: Json | None = None
     """The request that the message answers; none where it answers none."""
     call: Request | None = None
     """The HTTP request that the message belongs to."""
@@ -85,18 +85,18 @@ class FaultContext(Struct):
 
     @property
     def method(self) -> str:
-        return str((self.asked or {}).get("method", ""))
+        return str((self.request or {}).get("method", ""))
 
     @property
     def params(self) -> Json:
-        return params_of(self.asked or {})
+        return params_of(self.request or {})
 
     @property
     def meta(self) -> Json:
-        return meta_of(self.asked or {})
+        return meta_of(self.request or {})
 
 
-class Answered(Struct):
+class LocalAnswer(Struct):
     """Returned by `on_request`: the healthy server never sees the message; these are sent back instead."""
 
     messages: list[Any]
@@ -107,8 +107,8 @@ class Answered(Struct):
 Changed = Any
 """A message as a value; bytes for something that is none; a list of such for several; none for nothing."""
 OnReply = Callable[[Json, FaultContext], Changed]
-OnRequest = Callable[[Json, FaultContext], Json | Answered]
-OnBatch = Callable[[list[Any], FaultContext], list[Any] | Answered]
+OnRequest = Callable[[Json, FaultContext], Json | LocalAnswer]
+OnBatch = Callable[[list[Any], FaultContext], list[Any] | LocalAnswer]
 OnLine = Callable[[bytes, FaultContext], bytes]
 OnCall = Callable[[Request, FaultContext], Response | None]
 OnResponse = Callable[[Response, FaultContext], None]
@@ -129,7 +129,7 @@ class Double(Struct, frozen=True):
 class Conversation(Protocol):
     """A scripted server's side of one stdio connection."""
 
-    deaf: bool
+    ignores_termination: bool
     """Whether its process goes on when it is asked to end."""
 
     async def receive(self) -> Any:

@@ -14,16 +14,16 @@ from .saboteur import Conversation, Json
 SERVER = {"name": "saboteur", "version": "1"}
 
 
-async def served(conversation: Conversation, revision: Revision) -> AsyncIterator[Json]:
+async def serve_minimal(conversation: Conversation, revision: Revision) -> AsyncIterator[Json]:
     """Answer every message until the driver disconnects, and yield each of them afterwards."""
     while (message := await conversation.receive()) is not None:
-        answer = least_answer(message, revision)
+        answer = minimal_answer(message, revision)
         if answer is not None:
             conversation.send(answer)
         yield message
 
 
-def least_answer(message: Any, revision: Revision) -> Json | None:
+def minimal_answer(message: Any, revision: Revision) -> Json | None:
     if not isinstance(message, dict) or "id" not in message or "method" not in message:
         return None
     results: dict[str, Json] = {

@@ -20,7 +20,7 @@ from assay.revisions.revision import Revision
 
 from .doubled import doubled
 from .environment import Environment
-from .saboteur import CERTIFIED, LOCKED, Double, Saboteur
+from .saboteur import WITH_CERTIFICATES, WITH_TOKENS, Double, Saboteur
 from .subject import HEALTHY, HttpSaboteur, HttpSseSaboteur, StdioSaboteur, WebSocketSaboteur
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ class Testbed:
 
     def _subjects(self) -> dict[Transport, Subject]:
         words = self._environment.words
-        if words[0] == LOCKED:
+        if words[0] == WITH_TOKENS:
             self._protected = protected = _protected_server(*words[1:])
             self.conditions = protected.conditions
             return {transport: protected.served(transport) for transport in set(UPSTREAM.values())}
-        if words[0] == CERTIFIED:
+        if words[0] == WITH_CERTIFICATES:
             self._test_ca = _test_ca(*words[1:])
             return {Transport.HTTP: self._test_ca.served()}
         return {transport: served(words[0], transport, *words[1:]) for transport in set(UPSTREAM.values())}

@@ -10,7 +10,7 @@ from assay.lab.harness.links.stdio import Wire
 from assay.revisions.revision import Revision
 
 from .alteration import Alteration, bodies, decode, encode
-from .saboteur import Answered, Script
+from .saboteur import LocalAnswer, Script
 
 
 class FaultyWire:
@@ -48,7 +48,7 @@ class FaultyWire:
         *lines, self._unsent = (self._unsent + data).split(b"\n")
         for line in lines:
             altered = self._alteration.alter_request(line)
-            if isinstance(altered, Answered):
+            if isinstance(altered, LocalAnswer):
                 for body in bodies(altered.messages):
                     self._ready.put_nowait(body + b"\n")
             else:
@@ -78,7 +78,7 @@ class ScriptedWire:
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._output: asyncio.Queue[bytes] = asyncio.Queue()
         self._unsent = b""
-        self.deaf = False
+        self.ignores_termination = False
         """Set by the script to ignore termination."""
         self._script = asyncio.create_task(self._run(script, revision))
 
@@ -109,7 +109,7 @@ class ScriptedWire:
         self._lines.put_nowait(None)
 
     def terminate(self) -> None:
-        if not self.deaf:
+        if not self.ignores_termination:
             self._script.cancel()
 
     async def wait(self) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.lab.harness.scripted_server.answer import Refused
+from assay.lab.harness.scripted_server.answer import AnswerError
 from assay.lab.harness.trace.json_schema import value_problem
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND
 from assay.revisions.revision import Asking
 
 from .form import form_content
-from .web import Web
+from .web import WebClient
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -71,7 +71,7 @@ class Answers:
         if group is None or (
             group and group not in self._supported and self._client.behaviour.checks_declared
         ):
-            raise Refused(METHOD_NOT_FOUND, f"no such method: {method}")
+            raise AnswerError(METHOD_NOT_FOUND, f"no such method: {method}")
         if group:
             await self._prepare()
         return await _ANSWERS[method](self, params)
@@ -80,7 +80,7 @@ class Answers:
         """Run the `before_answering` steps, during which further requests are answered at once."""
         steps, self._before = self._before, []
         try:
-            await self._client.play(steps)
+            await self._client.run_steps(steps)
         finally:
             self._before = steps
 
@@ -93,7 +93,7 @@ class Answers:
     async def elicit(self, params: Json) -> Json:
         mode = params.get("mode", "form")
         if self._client.behaviour.checks_declared and not self._has_mode(mode):
-            raise Refused(INVALID_PARAMS, f"mode {mode} was not declared")
+            raise AnswerError(INVALID_PARAMS, f"mode {mode} was not declared")
         if mode == "url":
             await self._note_address(str(params.get("url")))
         action = self._script.get("elicitation", "decline")
@@ -109,12 +109,12 @@ class Answers:
         # Only the user may open the URL: the client must not fetch it without consent.
         self._addresses.append(address)
         if self._client.behaviour.previews_addresses:
-            await Web(self._client).fetch("GET", address)
+            await WebClient(self._client).fetch("GET", address)
 
     async def finish(self) -> None:
         """Called after the last step."""
         for address in self._addresses if self._client.behaviour.opens_declined else ():
-            await Web(self._client).fetch("GET", address)
+            await WebClient(self._client).fetch("GET", address)
 
     def _has_mode(self, mode: Any) -> bool:
         modes = self._supported.get("elicitation", {})
@@ -124,9 +124,9 @@ class Answers:
         tools = params.get("tools")
         declared = "tools" in self._supported.get("sampling", {})
         if (tools or params.get("toolChoice")) and self._client.behaviour.checks_declared and not declared:
-            raise Refused(INVALID_PARAMS, "sampling with tools was not declared")
+            raise AnswerError(INVALID_PARAMS, "sampling with tools was not declared")
         if (problem := conversation_problem(params.get("messages"))) is not None:
-            raise Refused(INVALID_PARAMS, problem)
+            raise AnswerError(INVALID_PARAMS, problem)
         message = {"role": "assistant", "model": MODEL}
         choice = params.get("toolChoice")
         if tools and isinstance(choice, dict) and choice.get("mode") == "required":

@@ -15,7 +15,7 @@ class ClientBehaviour(Struct, frozen=True):
     """Tries a handshake with a server that does not support the probe."""
     accepts_any_version: bool = False
     """Continues with a protocol version that it does not know."""
-    announces: bool = True
+    sends_initialized: bool = True
     """Sends `notifications/initialized`."""
     declares: dict[str, Any] | None = None
     """The capabilities to declare instead of those that it supports."""
@@ -23,7 +23,7 @@ class ClientBehaviour(Struct, frozen=True):
     """Seconds to wait for each answer."""
     restarts: bool = True
     """Restarts a server process that exited unexpectedly, where the revision asks for that."""
-    insists: bool = True
+    terminates_server: bool = True
     """Terminates a server process that keeps running after its input was closed."""
 
     # -- HTTP --------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ class ClientBehaviour(Struct, frozen=True):
     """Rejects an unknown `resultType`."""
     validates_output: bool = True
     """Validates structured results against the tool's output schema."""
-    minds_subscriptions: bool = True
+    ignores_unknown_subscriptions: bool = True
     """Ignores notifications of subscriptions that it did not open."""
 
     # -- lists and caches --------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class ClientBehaviour(Struct, frozen=True):
     """Fetches resource metadata; if False, assumes an authorization server at the endpoint's origin."""
     checks_resource: bool = True
     """Requires `resource` in the metadata to match the endpoint."""
-    minds_capitals: bool = False
+    case_sensitive_host: bool = False
     """Compares host names case-sensitively."""
     reads_server_metadata: bool = True
     """Fetches authorization server metadata; if False, assumes the default endpoints."""
@@ -135,7 +135,7 @@ class ClientBehaviour(Struct, frozen=True):
     """Opens a URL of any scheme as http."""
     needs_pkce: bool = True
     """Continues only if the server declares PKCE with S256."""
-    uses_given_id: bool = True
+    uses_context_id: bool = True
     """Uses the client id of its context."""
     uses_document: bool = True
     """Uses its client id metadata document where the server supports that."""
@@ -145,7 +145,7 @@ class ClientBehaviour(Struct, frozen=True):
     """Registers if it has no client id; if False, invents one."""
     honours_refusal: bool = True
     """Stops when its registration was refused."""
-    keys_by_issuer: bool = True
+    separates_issuers: bool = True
     """Keeps separate credentials for each issuer."""
     honours_scope: bool = True
     """Requests the scope of the challenge."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.sabotage.saboteur import Request
-from assay.lab.harness.scripted_server.client import Invitation
+from assay.lab.harness.scripted_server.client import ClientSetup
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening, Revision
@@ -25,9 +25,10 @@ from assay.revisions.revision import Opening, Revision
 from .answer import Answers
 from .behaviour import ClientBehaviour
 from .cache import ResultCache
-from .failure import ConnectionBroken, ErrorAnswer, Failed, SessionLost
+from .failure import ConnectionBroken, ErrorAnswer, SessionLost, StepFailed
 from .http_transport import HttpClientTransport
 from .input_round import needs_input, respond
+from .lazy_oauth import oauth_for
 from .notification import ReceivedNotifications
 from .opening import DISCOVER, negotiate, retry_version
 from .receiver import MessageReceiver
@@ -36,7 +37,6 @@ from .stdio_transport import StdioClientTransport
 from .step import STEPS
 from .subscription import Subscription
 from .transport import ClientTransport, Json, PendingCall
-from .wallet import wallet_for
 from .web import WebResponse
 from .websocket_transport import WebSocketClientTransport
 
@@ -62,17 +62,17 @@ class ScriptedClient:
 
     def __init__(
         self,
-        invitation: Invitation,
+        setup: ClientSetup,
         transport: Transport,
         saboteur: ClientSaboteur | None = None,
         habits: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        self.invitation = invitation
+        self.setup = setup
         self.transport = transport
         self.saboteur = saboteur
         self.behaviour = ClientBehaviour(**{**habits, **(saboteur.behaviour if saboteur else {})})
-        self.revision: Revision = BY_DATE[invitation.revision]
-        self.context: Json = deepcopy(invitation.context)  # a client process would have its own copy, too
+        self.revision: Revision = BY_DATE[setup.revision]
+        self.context: Json = deepcopy(setup.context)  # a client process would have its own copy, too
         self.agreed: str | None = None
         """The protocol version of the handshake."""
         self.server: Json = {}
@@ -93,10 +93,10 @@ class ScriptedClient:
         self.cache = ResultCache()
         self.notifications = ReceivedNotifications()
         self.sender = MessageSender(self)
-        self.ears = MessageReceiver(self)
-        self.receive = self.ears.receive
-        self.carrier: ClientTransport = _TRANSPORTS[transport](self)
-        self.wallet = wallet_for(self)
+        self.receiver = MessageReceiver(self)
+        self.receive = self.receiver.receive
+        self.connection: ClientTransport = _TRANSPORTS[transport](self)
+        self.oauth = oauth_for(self)
         self._ids = count(1)
         self._trace = token_hex(16)
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -117,7 +117,7 @@ class ScriptedClient:
                 await self.saboteur.behave(self)
             else:
                 await self.open()
-                await self.play(self.context.get("steps", []))
+                await self.run_steps(self.context.get("steps", []))
                 await self.answers.finish()
         finally:
             await self.close()
@@ -126,18 +126,18 @@ class ScriptedClient:
 
     async def open(self) -> None:
         self._starts += 1
-        await self.carrier.open()
+        await self.connection.open()
         await negotiate(self)
 
-    async def play(self, steps: Sequence[Json]) -> None:
+    async def run_steps(self, steps: Sequence[Json]) -> None:
         for step in steps:
             arguments = {key: value for key, value in step.items() if key not in ("do", "may_fail")}
             function = STEPS.get(step["do"])
             if function is None:
-                raise Failed(f"unknown step {step['do']}")
+                raise StepFailed(f"unknown step {step['do']}")
             try:
                 await function(self, **arguments)
-            except Failed as reason:
+            except StepFailed as reason:
                 if not step.get("may_fail"):
                     raise
                 self.say(f"{step['do']} failed, which is allowed: {reason}")
@@ -145,7 +145,7 @@ class ScriptedClient:
     async def close(self) -> None:
         self._closing = True
         for subscription in self.subscriptions:
-            with suppress(Failed):
+            with suppress(StepFailed):
                 await subscription.close()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=GRACE)
@@ -153,7 +153,7 @@ class ScriptedClient:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self.carrier.close()
+        await self.connection.close()
 
     def say(self, line: str) -> None:
         self.log.append(line)
@@ -166,11 +166,11 @@ class ScriptedClient:
         Raises:
             Failed: the client cannot get a token that may help.
         """
-        await self.wallet.authorize(challenge)
+        await self.oauth.authorize(challenge)
         self.cache = ResultCache()  # the cached results belong to the previous token
 
     def add_credentials(self, request: Request) -> None:
-        self.wallet.add_credentials(request)
+        self.oauth.add_credentials(request)
 
     # -- requests ----------------------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class ScriptedClient:
                     self.cache.put(method, params, result)
                 return result
             current = {**params, **await respond(self, result)}
-        raise Failed(f"{method}: the server still requires input after {MOST_ROUNDS} rounds")
+        raise StepFailed(f"{method}: the server still requires input after {MOST_ROUNDS} rounds")
 
     async def _retry(self, method: str, params: Json, timeout: float | None) -> Json:
         """Send the request again after a lost session, a broken stream or an unsupported version."""
@@ -225,8 +225,8 @@ class ScriptedClient:
         """Start a new session, unless another request has done so already."""
         async with self._reopening:
             if start == self._starts:
-                if isinstance(self.carrier, HttpClientTransport):
-                    self.carrier.session = None
+                if isinstance(self.connection, HttpClientTransport):
+                    self.connection.session = None
                 self.agreed = None
                 await self.open()
 
@@ -254,11 +254,11 @@ class ScriptedClient:
             raise ErrorAnswer(method, answer["error"])
         result = answer.get("result")
         if not isinstance(result, dict):
-            raise Failed(f"the answer to {method} has neither a result nor an error")
+            raise StepFailed(f"the answer to {method} has neither a result nor an error")
         result_type = result.get("resultType", "complete")
         typed = self.revision.opening is Opening.PER_REQUEST and self.behaviour.knows_result_types
         if typed and result_type not in ("complete", "input_required"):
-            raise Failed(f"the answer to {method} has an unknown resultType: {result_type}")
+            raise StepFailed(f"the answer to {method} has an unknown resultType: {result_type}")
         return result
 
     async def ask(
@@ -279,7 +279,7 @@ class ScriptedClient:
         limit = None if method == "subscriptions/listen" else timeout or self.behaviour.patience
         call = PendingCall(id_of(items, message), method, asyncio.get_running_loop().create_future(), limit)
         on_id(call.id)
-        self.ears.expect(call)
+        self.receiver.expect(call)
         sending = self.task(self.sender.send(items, call))
         try:
             async with asyncio.timeout(limit) as call.timeout:
@@ -288,11 +288,11 @@ class ScriptedClient:
             call.timeout = None
             await self._cancel(call, sending)
             if timeout is None:
-                raise Failed(f"no answer to {method} within {limit} s") from None
+                raise StepFailed(f"no answer to {method} within {limit} s") from None
             raise
         finally:
             call.timeout = None
-            self.ears.forget(call)
+            self.receiver.forget(call)
             if not call.answer.done():
                 call.answer.cancel()
                 sending.cancel()
@@ -334,7 +334,7 @@ class ScriptedClient:
         message: Json = {"jsonrpc": "2.0", "method": method}
         try:
             await self.send(message if params is None else {**message, "params": params})
-        except Failed as reason:
+        except StepFailed as reason:
             self.say(f"{method} was not accepted: {reason}")
 
     async def send(self, message: Json) -> None:
@@ -350,7 +350,7 @@ class ScriptedClient:
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None and not isinstance(error, Failed | TimeoutError):
+        if error is not None and not isinstance(error, StepFailed | TimeoutError):
             self.fault = self.fault or error
 
     # -- subscriptions -----------------------------------------------------------------------------------

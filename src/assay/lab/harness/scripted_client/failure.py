@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 
-class Failed(Exception):
+class StepFailed(Exception):
     pass
 
 
-class ErrorAnswer(Failed):
+class ErrorAnswer(StepFailed):
     def __init__(self, method: str, error: Any) -> None:
         super().__init__(method, error)
         self.method = method
@@ -35,13 +35,13 @@ class ErrorAnswer(Failed):
         return f"{self.method} was refused: {self.code} {self.error.get('message')}"
 
 
-class ConnectionBroken(Failed):
+class ConnectionBroken(StepFailed):
     pass
 
 
-class SessionLost(Failed):
+class SessionLost(StepFailed):
     pass
 
 
-class EndpointMissing(Failed):
+class EndpointMissing(StepFailed):
     pass

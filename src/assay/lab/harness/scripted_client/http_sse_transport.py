@@ -12,9 +12,9 @@ from assay.lab.harness.sabotage.saboteur import Request
 from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing.sse import SseEvent, SseParser
 
-from .failure import ConnectionBroken, Failed
+from .failure import ConnectionBroken, StepFailed
 from .transport import PendingCall, PendingCalls
-from .web import Headers, Web
+from .web import Headers, WebClient
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -26,7 +26,7 @@ PATIENCE: Final = 3.0
 class HttpSseClientTransport:
     def __init__(self, client: ScriptedClient) -> None:
         self.client = client
-        self._web = Web(client)
+        self._web = WebClient(client)
         self._pending = PendingCalls()
         self._endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._reading: asyncio.Task[None] | None = None
@@ -46,7 +46,7 @@ class HttpSseClientTransport:
         url = await self._endpoint
         async with self._web.call("POST", url, self._bearing(url, {"Content-Type": JSON}), body) as reply:
             if reply.status >= 300:
-                raise Failed(f"the server answered with HTTP status {reply.status}")
+                raise StepFailed(f"the server answered with HTTP status {reply.status}")
 
     def _bearing(self, url: str, headers: dict[str, str]) -> Headers:
         request = Request(headers=list(headers.items()), method="", target=url)
@@ -54,8 +54,8 @@ class HttpSseClientTransport:
         return request.headers
 
     async def _read(self) -> None:
-        url, parser = self.client.invitation.url, SseParser(MAX_BYTES)
-        with suppress(Failed):
+        url, parser = self.client.setup.url, SseParser(MAX_BYTES)
+        with suppress(StepFailed):
             async with self._web.call("GET", url, self._bearing(url, {"Accept": EVENT_STREAM})) as reply:
                 if reply.status == 200 and reply.head.media_type == EVENT_STREAM:
                     async for piece in reply.pieces():
@@ -67,7 +67,7 @@ class HttpSseClientTransport:
         if event.event == "message" and event.data:
             self.client.receive(event.data)
         elif event.event == "endpoint" and not self._endpoint.done():
-            base = self.client.invitation.url
+            base = self.client.setup.url
             url = urljoin(base, event.data.decode(errors="replace"))
             if urlsplit(url)[:2] == urlsplit(base)[:2]:  # credentials must not go to another origin
                 self._endpoint.set_result(url)

@@ -14,10 +14,10 @@ from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing.sse import SseParser, SseTooLong
 from assay.revisions.revision import Opening
 
-from .failure import ConnectionBroken, EndpointMissing, Failed, SessionLost
+from .failure import ConnectionBroken, EndpointMissing, SessionLost, StepFailed
 from .mirrored_header import mirrored
 from .transport import PendingCall
-from .web import StreamedResponse, Web
+from .web import StreamedResponse, WebClient
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -36,8 +36,8 @@ HEAD_PATIENCE: Final = 2.0
 class HttpClientTransport:
     def __init__(self, client: ScriptedClient) -> None:
         self.client = client
-        self.web = Web(client)
-        self.url = client.invitation.url
+        self.web = WebClient(client)
+        self.url = client.setup.url
         self.session: str | None = None
         self._listening: asyncio.Task[None] | None = None
 
@@ -57,7 +57,7 @@ class HttpClientTransport:
     async def close(self) -> None:
         await self._stop_listening()
         if self.session is not None and self.client.behaviour.ends_session:
-            with suppress(Failed, TimeoutError):
+            with suppress(StepFailed, TimeoutError):
                 async with asyncio.timeout(HEAD_PATIENCE), self._call("DELETE") as reply:
                     await reply.read()
 
@@ -78,7 +78,7 @@ class HttpClientTransport:
                     url = urljoin(url, reply.head.get("location") or "")
                 else:
                     return await self._take(reply, call)
-        raise Failed(f"{url} answered {MOST_TRIES} times with a challenge or a redirect")
+        raise StepFailed(f"{url} answered {MOST_TRIES} times with a challenge or a redirect")
 
     async def _authorize(self, reply: StreamedResponse, call: PendingCall | None) -> None:
         with nullcontext() if call is None else call.timeout_paused():
@@ -126,7 +126,7 @@ class HttpClientTransport:
         elif reply.head.media_type == JSON:
             self.client.receive((await reply.read()).body)
         if reply.status >= 300 and (call is None or not call.answer.done()):
-            error = EndpointMissing if reply.status in (400, 404, 405) else Failed
+            error = EndpointMissing if reply.status in (400, 404, 405) else StepFailed
             raise error(f"the server answered with HTTP status {reply.status}")
         if call is not None and not call.answer.done():
             raise ConnectionBroken(f"the response to {call.method} ended without an answer")
@@ -173,7 +173,7 @@ class HttpClientTransport:
             async for reply in self._streams(parser):
                 started.set()
                 await self._read(reply, parser)
-        except Failed:
+        except StepFailed:
             pass
         finally:
             started.set()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from assay.lab.harness.scripted_server.client import CommandClient, Ended, Invitation
+from assay.lab.harness.scripted_server.client import ClientExit, ClientSetup, CommandClient
 from assay.lab.harness.transport import Transport
 
 from .client import ScriptedClient
-from .failure import Failed
+from .failure import StepFailed
 
 if TYPE_CHECKING:
     from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur
@@ -28,10 +28,10 @@ class InProcessClient:
         self._saboteur = saboteur
         self._habits = {} if patience is None else {"patience": patience}
 
-    async def run(self, invitation: Invitation, limit: float) -> Ended:
+    async def run(self, setup: ClientSetup, limit: float) -> ClientExit:
         if self._saboteur is not None and self._saboteur.command:
-            return await CommandClient(self._saboteur.command, self.transport).run(invitation, limit)
-        client = ScriptedClient(invitation, self.transport, self._saboteur, self._habits)
+            return await CommandClient(self._saboteur.command, self.transport).run(setup, limit)
+        client = ScriptedClient(setup, self.transport, self._saboteur, self._habits)
         running = asyncio.create_task(client.run())
         try:
             done, _ = await asyncio.wait({running}, timeout=limit)
@@ -39,12 +39,12 @@ class InProcessClient:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
         if not done:
-            return Ended(None, stderr=_text(client.log), stopped=True)
+            return ClientExit(None, stderr=_text(client.log), stopped=True)
         try:
             running.result()
-        except (Failed, TimeoutError) as reason:
-            return Ended(1, stderr=_text([*client.log, str(reason)]))
-        return Ended(0, stderr=_text(client.log))
+        except (StepFailed, TimeoutError) as reason:
+            return ClientExit(1, stderr=_text([*client.log, str(reason)]))
+        return ClientExit(0, stderr=_text(client.log))
 
 
 def _text(lines: list[str]) -> bytes:

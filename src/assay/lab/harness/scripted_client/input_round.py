@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.lab.harness.scripted_server.answer import Refused
+from assay.lab.harness.scripted_server.answer import AnswerError
 from assay.revisions.revision import Asking
 
-from .failure import Failed
+from .failure import StepFailed
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -40,5 +40,5 @@ async def _response(client: ScriptedClient, request: Any) -> Json:
     method, params = str(request.get("method")), request.get("params")
     try:
         return await client.answers.answer(method, params if isinstance(params, dict) else {})
-    except Refused as refused:
-        raise Failed(f"no answer to {method}: {refused.error['message']}") from None
+    except AnswerError as refused:
+        raise StepFailed(f"no answer to {method}: {refused.error['message']}") from None

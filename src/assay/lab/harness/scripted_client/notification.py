@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict
 from typing import Any
 
-from .failure import Failed
+from .failure import StepFailed
 
 Json = dict[str, Any]
 
@@ -27,4 +27,4 @@ class ReceivedNotifications:
             async with asyncio.timeout(seconds):
                 return await self._by_method[method].get()
         except TimeoutError:
-            raise Failed(f"no {method} within {seconds:g} s") from None
+            raise StepFailed(f"no {method} within {seconds:g} s") from None

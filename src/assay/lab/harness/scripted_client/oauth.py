@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from assay.lab.harness.sabotage.saboteur import Json, Request
 from assay.lab.harness.trace.challenge import Challenge, challenges
 
-from .failure import Failed
+from .failure import StepFailed
 from .oauth_discovery import (
     AuthorizationServer,
     ProtectedResource,
@@ -27,7 +27,7 @@ from .oauth_discovery import (
 from .oauth_dpop import WANTS_NONCE, DpopProofs
 from .oauth_grant import GRANTS, by_refresh
 from .oauth_identity import CALLBACK, ClientIdentity, identify
-from .web import Web, WebResponse
+from .web import WebClient, WebResponse
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -64,7 +64,7 @@ class GrantRequest:
         response = await self.oauth.post(url, form, headers)
         answer = read_json(response.body)
         if response.status != 200 or not isinstance(answer.get("access_token"), str):
-            raise Failed(f"no token: HTTP status {response.status} {answer.get('error', '')}")
+            raise StepFailed(f"no token: HTTP status {response.status} {answer.get('error', '')}")
         return answer
 
 
@@ -95,15 +95,15 @@ class OAuth:
             Failed: another attempt cannot succeed.
         """
         challenge = next(iter(challenges(response.head)), Challenge("bearer", {}))
-        if self._wants_nonce(response, self.client.invitation.url, challenge.params):
+        if self._wants_nonce(response, self.client.setup.url, challenge.params):
             return
         if response.status == 403 and challenge.params.get("error") != INSUFFICIENT:
-            raise Failed("the server refuses access for a reason that a token cannot change")
+            raise StepFailed("the server refuses access for a reason that a token cannot change")
         if response.status == 403:
             self._check_step_up(challenge)
         self.attempts += 1
         if self.attempts > self.client.behaviour.most_authorizations:
-            raise Failed(f"access refused after {self.attempts - 1} authorizations")
+            raise StepFailed(f"access refused after {self.attempts - 1} authorizations")
         resource = await find_resource(self.client, challenge)
         server = await find_server(self.client, resource.servers[0], needed=resource.has_metadata)
         request = GrantRequest(self, resource, server, self._scopes(challenge, resource, server))
@@ -117,7 +117,7 @@ class OAuth:
 
     def add_credentials(self, request: Request) -> None:
         """Add the token to a request to the endpoint, whose `target` is the whole URL here."""
-        if self.token and origin_of(request.target) == origin_of(self.client.invitation.url):
+        if self.token and origin_of(request.target) == origin_of(self.client.setup.url):
             request.set("Authorization", f"{self.scheme} {self.token}")
             if self.proofs is not None:
                 request.set("DPoP", self.proofs.make(request.method, request.target, self.token))
@@ -132,7 +132,7 @@ class OAuth:
         """Requesting the same scopes again would loop."""
         behaviour = self.client.behaviour
         if not behaviour.steps_up or (behaviour.tracks_scopes and {*challenge.scopes} <= {*self.scopes}):
-            raise Failed(f"insufficient scope: the server requires {' '.join(challenge.scopes)}")
+            raise StepFailed(f"insufficient scope: the server requires {' '.join(challenge.scopes)}")
 
     def _scopes(
         self, challenge: Challenge, resource: ProtectedResource, server: AuthorizationServer
@@ -150,11 +150,11 @@ class OAuth:
         name = self.client.context.get("oauth", {}).get("grant", "authorization_code")
         grants: dict[str, GrantFunction] = {"authorization_code": by_code, **GRANTS}
         if name not in grants:
-            raise Failed(f"the client does not know the grant {name}")
+            raise StepFailed(f"the client does not know the grant {name}")
         return grants[name](request)
 
     async def identity(self, server: AuthorizationServer) -> ClientIdentity:
-        key = server.issuer if self.client.behaviour.keys_by_issuer else ""
+        key = server.issuer if self.client.behaviour.separates_issuers else ""
         if key not in self.identities:
             self.identities[key] = await identify(self.client, server)
         return self.identities[key]
@@ -162,9 +162,9 @@ class OAuth:
     async def post(self, url: str, form: dict[str, str], headers: dict[str, str]) -> WebResponse:
         """Post a form to an authorization server; retry if it requires a nonce in the DPoP proof."""
         body = urlencode(form).encode()
-        response = await Web(self.client).fetch("POST", url, self._proved(url, headers), body)
+        response = await WebClient(self.client).fetch("POST", url, self._proved(url, headers), body)
         if self._wants_nonce(response, url, read_json(response.body)):
-            response = await Web(self.client).fetch("POST", url, self._proved(url, headers), body)
+            response = await WebClient(self.client).fetch("POST", url, self._proved(url, headers), body)
         return response
 
     def _proved(self, url: str, headers: dict[str, str]) -> list[tuple[str, str]]:
@@ -180,7 +180,7 @@ async def by_code(request: GrantRequest) -> Json:
     """
     offered = request.server.listed("code_challenge_methods_supported")
     if request.server.has_metadata and "S256" not in offered and request.client.behaviour.needs_pkce:
-        raise Failed("the authorization server does not declare support for PKCE with S256")
+        raise StepFailed("the authorization server does not declare support for PKCE with S256")
     identity = await request.oauth.identity(request.server)
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
     query = {
@@ -209,10 +209,12 @@ async def _consent(request: GrantRequest, query: dict[str, str]) -> dict[str, st
     url = request.server.url("authorization_endpoint")
     if request.client.behaviour.opens_as_http:
         url = f"http:{url.partition(':')[2]}"
-    response = await Web(request.client).fetch("GET", f"{url}{'&' if '?' in url else '?'}{urlencode(query)}")
+    response = await WebClient(request.client).fetch(
+        "GET", f"{url}{'&' if '?' in url else '?'}{urlencode(query)}"
+    )
     location = response.head.get("location") or ""
     if response.status not in (302, 303) or not location.startswith(CALLBACK):
-        raise Failed(f"the authorization endpoint answered with HTTP status {response.status}")
+        raise StepFailed(f"the authorization endpoint answered with HTTP status {response.status}")
     return dict(parse_qsl(urlsplit(location).query))
 
 
@@ -223,15 +225,15 @@ def _verify(request: GrantRequest, answer: dict[str, str], state: str) -> None:
     """
     behaviour, iss = request.client.behaviour, answer.get("iss")
     if behaviour.checks_state and answer.get("state") != state:
-        raise Failed("the authorization response has a different state")
+        raise StepFailed("the authorization response has a different state")
     promised = request.server.metadata.get("authorization_response_iss_parameter_supported") is True
     if iss is None and promised and behaviour.needs_iss:
-        raise Failed("the authorization response has no iss, although the server declares it")
+        raise StepFailed("the authorization response has no iss, although the server declares it")
     comparable = iss is not None and request.server.has_metadata
     if comparable and behaviour.compares_iss and not _is_issuer(request, iss):
-        raise Failed(f"the authorization response has iss {iss}, not {request.server.issuer}")
+        raise StepFailed(f"the authorization response has iss {iss}, not {request.server.issuer}")
     if "code" not in answer:
-        raise Failed(f"no authorization: {answer.get('error', 'neither a code nor an error')}")
+        raise StepFailed(f"no authorization: {answer.get('error', 'neither a code nor an error')}")
 
 
 def _is_issuer(request: GrantRequest, iss: str | None) -> bool:

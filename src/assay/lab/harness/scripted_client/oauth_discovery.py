@@ -14,8 +14,8 @@ from assay.lab.harness.sabotage.saboteur import Json
 from assay.lab.harness.trace.challenge import METADATA, Challenge
 from assay.lab.harness.trace.resource_metadata import WELL_KNOWN
 
-from .failure import Failed
-from .web import Web
+from .failure import StepFailed
+from .web import WebClient
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -53,7 +53,7 @@ class AuthorizationServer(Struct, frozen=True):
         """
         endpoint = self.metadata.get(name)
         if not isinstance(endpoint, str):
-            raise Failed(f"the authorization server {self.issuer} has no {name}")
+            raise StepFailed(f"the authorization server {self.issuer} has no {name}")
         return endpoint
 
     def listed(self, name: str) -> list[str]:
@@ -67,22 +67,22 @@ async def find_resource(client: ScriptedClient, challenge: Challenge) -> Protect
     Raises:
         Failed: the metadata is not where the challenge says, is for another resource, or names no server.
     """
-    url, behaviour = client.invitation.url, client.behaviour
+    url, behaviour = client.setup.url, client.behaviour
     named = challenge.params.get(METADATA) if behaviour.honours_challenge else None
     document = (
         await _first(client, _resource_urls(client, named)) if behaviour.reads_resource_metadata else None
     )
     if document is None:
         if named is not None and behaviour.reads_resource_metadata:
-            raise Failed(f"no metadata at {named}")
+            raise StepFailed(f"no metadata at {named}")
         return ProtectedResource(url, (origin_of(url),), has_metadata=False)
     uri, servers = document.get("resource"), document.get("authorization_servers")
     if behaviour.checks_resource and not (
-        isinstance(uri, str) and _covers(uri, url, case_sensitive=behaviour.minds_capitals)
+        isinstance(uri, str) and _covers(uri, url, case_sensitive=behaviour.case_sensitive_host)
     ):
-        raise Failed(f"the metadata is for {uri}, not for {url}")
+        raise StepFailed(f"the metadata is for {uri}, not for {url}")
     if not isinstance(servers, list) or not servers:
-        raise Failed("the metadata names no authorization server")
+        raise StepFailed("the metadata names no authorization server")
     scopes = document.get("scopes_supported")
     known = tuple(map(str, scopes)) if isinstance(scopes, list) else ()
     return ProtectedResource(str(uri), tuple(map(str, servers)), known)
@@ -91,7 +91,7 @@ async def find_resource(client: ScriptedClient, challenge: Challenge) -> Protect
 def _resource_urls(client: ScriptedClient, named: str | None) -> list[str]:
     if named is not None and not client.behaviour.asks_root_first:
         return [named]
-    origin, path = origin_of(client.invitation.url), urlsplit(client.invitation.url).path.rstrip("/")
+    origin, path = origin_of(client.setup.url), urlsplit(client.setup.url).path.rstrip("/")
     urls = [f"{origin}{WELL_KNOWN}{path}", f"{origin}{WELL_KNOWN}"]
     return [*reversed(urls)] if client.behaviour.asks_root_first else urls
 
@@ -114,15 +114,15 @@ async def find_server(client: ScriptedClient, issuer: str, *, needed: bool) -> A
     document = await _first(client, _server_urls(client, issuer)) if behaviour.reads_server_metadata else None
     if document is None:
         if needed and behaviour.reads_server_metadata:
-            raise Failed(f"the authorization server {issuer} has no metadata")
+            raise StepFailed(f"the authorization server {issuer} has no metadata")
         base = origin_of(issuer)
         endpoints = {name: f"{base}{path}" for name, path in DEFAULTS.items()}
         return AuthorizationServer(issuer, endpoints, has_metadata=False)
     if behaviour.compares_issuer and document.get("issuer") != issuer:
-        raise Failed(f"the metadata of {issuer} names the issuer {document.get('issuer')}")
+        raise StepFailed(f"the metadata of {issuer} names the issuer {document.get('issuer')}")
     endpoint = str(document.get("authorization_endpoint", "https://none"))
     if behaviour.checks_addresses and not _is_safe(endpoint):
-        raise Failed(f"the authorization endpoint is neither https nor local: {endpoint}")
+        raise StepFailed(f"the authorization endpoint is neither https nor local: {endpoint}")
     return AuthorizationServer(issuer, document)
 
 
@@ -148,7 +148,7 @@ async def _first(client: ScriptedClient, urls: Iterable[str]) -> Json | None:
     """The first document that exists."""
     headers = [("Accept", "application/json"), ("MCP-Protocol-Version", client.revision.date)]
     for url in urls:
-        response = await Web(client).fetch("GET", url, headers)
+        response = await WebClient(client).fetch("GET", url, headers)
         if response.status == 200 and (document := read_json(response.body)):
             return document
     return None

@@ -14,7 +14,7 @@ from assay.authority.federation import ID_JAG, ID_TOKEN
 from assay.authority.record import JWT_BEARER, TOKEN_EXCHANGE
 from assay.lab.harness.sabotage.saboteur import Json
 
-from .failure import Failed
+from .failure import StepFailed
 from .oauth_discovery import read_json
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ async def by_refresh(request: GrantRequest) -> Json | None:
     form = {"grant_type": "refresh_token", "refresh_token": token, "resource": request.resource.uri}
     try:
         return await request.exchange(*identity.prove(form))
-    except Failed as reason:
+    except StepFailed as reason:
         request.client.say(f"cannot refresh: {reason}")
         return None
 
@@ -75,7 +75,7 @@ async def by_exchange(request: GrantRequest) -> Json:
     response = await request.oauth.post(context["idp_token_endpoint"], form, {})
     assertion = read_json(response.body).get("access_token")
     if response.status != 200 or not isinstance(assertion, str):
-        raise Failed(f"the identity provider refused the exchange: HTTP status {response.status}")
+        raise StepFailed(f"the identity provider refused the exchange: HTTP status {response.status}")
     return await _exchange_assertion(request, assertion)
 
 

@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from assay.lab.harness.sabotage.saboteur import Json
 
-from .failure import Failed
+from .failure import StepFailed
 from .oauth_discovery import AuthorizationServer, read_json
-from .web import Web
+from .web import WebClient
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -48,7 +48,7 @@ async def identify(client: ScriptedClient, server: AuthorizationServer) -> Clien
         Failed: none of these is possible.
     """
     behaviour, context = client.behaviour, client.context
-    if "client_id" in context and behaviour.uses_given_id:
+    if "client_id" in context and behaviour.uses_context_id:
         secret = str(context.get("client_secret", ""))
         return ClientIdentity(str(context["client_id"]), secret, _method_for(server, secret))
     supported = server.metadata.get("client_id_metadata_document_supported") is True
@@ -69,13 +69,13 @@ def _method_for(server: AuthorizationServer, secret: str) -> str:
 async def _register(client: ScriptedClient, server: AuthorizationServer) -> ClientIdentity:
     url = server.url("registration_endpoint")
     body = msgspec.json.encode(_client_metadata(server))
-    response = await Web(client).fetch("POST", url, [("Content-Type", "application/json")], body)
+    response = await WebClient(client).fetch("POST", url, [("Content-Type", "application/json")], body)
     answer = read_json(response.body)
     name, secret = answer.get("client_id"), str(answer.get("client_secret", ""))
     if response.status != 201 and not client.behaviour.honours_refusal:
         return ClientIdentity("undefined")
     if response.status != 201 or not isinstance(name, str):
-        raise Failed(f"registration was refused: HTTP status {response.status} {answer.get('error', '')}")
+        raise StepFailed(f"registration was refused: HTTP status {response.status} {answer.get('error', '')}")
     method = answer.get("token_endpoint_auth_method")
     return ClientIdentity(name, secret, method if method in PREFERRED else _method_for(server, secret))
 

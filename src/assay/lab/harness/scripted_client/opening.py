@@ -10,7 +10,7 @@ from assay.model.error import HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_V
 from assay.revisions.registry import BY_DATE, HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Opening
 
-from .failure import EndpointMissing, ErrorAnswer, Failed
+from .failure import EndpointMissing, ErrorAnswer, StepFailed
 from .http_sse_transport import HttpSseClientTransport
 from .http_transport import HttpClientTransport
 
@@ -45,7 +45,7 @@ async def _probe(client: ScriptedClient) -> None:
     except (ErrorAnswer, EndpointMissing, TimeoutError) as reason:
         stateless = isinstance(reason, ErrorAnswer) and reason.code in STATELESS
         if stateless or not client.behaviour.falls_back:
-            raise Failed(str(reason)) from None
+            raise StepFailed(str(reason)) from None
         client.revision = HANDSHAKE[-1]
         await shake_hands(client)
     else:
@@ -57,7 +57,7 @@ async def _probe(client: ScriptedClient) -> None:
 def _mutual(offered: Any) -> Any:
     known = [revision for revision in PER_REQUEST if isinstance(offered, list) and revision.date in offered]
     if not known:
-        raise Failed(f"the server supports no version that the client knows: {offered}")
+        raise StepFailed(f"the server supports no version that the client knows: {offered}")
     return known[-1]
 
 
@@ -78,17 +78,17 @@ async def shake_hands(client: ScriptedClient) -> None:
     try:
         client.server = await client.request("initialize", params)
     except EndpointMissing:
-        if not isinstance(client.carrier, HttpClientTransport):
+        if not isinstance(client.connection, HttpClientTransport):
             raise
-        client.carrier = HttpSseClientTransport(client)
-        await client.carrier.open()
+        client.connection = HttpSseClientTransport(client)
+        await client.connection.open()
         client.server = await client.request("initialize", params)
     version = str(client.server.get("protocolVersion"))
     if version in {revision.date for revision in HANDSHAKE}:
         client.revision = BY_DATE[version]
     elif not client.behaviour.accepts_any_version:
-        raise Failed(f"the server answered with a version that the client does not know: {version}")
+        raise StepFailed(f"the server answered with a version that the client does not know: {version}")
     client.agreed = version
-    if client.behaviour.announces:
+    if client.behaviour.sends_initialized:
         await client.notify("notifications/initialized")
-    await client.carrier.opened()
+    await client.connection.opened()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.error import INVALID_PARAMS
 
-from .failure import ErrorAnswer, Failed, SessionLost
+from .failure import ErrorAnswer, SessionLost, StepFailed
 
 if TYPE_CHECKING:
     from .client import ScriptedClient
@@ -33,11 +33,11 @@ async def _pages(client: ScriptedClient, method: str, key: str) -> list[Any]:
         result = await client.request(method, dict(params))
         items, following = result.get(key), result.get("nextCursor")
         if not isinstance(items, list):
-            raise Failed(f"the result of {method} has no list {key}")
+            raise StepFailed(f"the result of {method} has no list {key}")
         entries += items
         if following is None or not client.behaviour.follows_pages:
             return entries
         if following == params.get("cursor"):
-            raise Failed(f"{method} returned the same cursor twice")
+            raise StepFailed(f"{method} returned the same cursor twice")
         params["cursor"] = client.cursors[method] = following
-    raise Failed(f"{method} has more than {client.behaviour.most_pages} pages")
+    raise StepFailed(f"{method} has more than {client.behaviour.most_pages} pages")

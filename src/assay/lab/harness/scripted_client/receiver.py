@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
-from assay.lab.harness.scripted_server.answer import Refused
+from assay.lab.harness.scripted_server.answer import AnswerError
 from assay.revisions.revision import Asking, Batching
 
-from .failure import Failed
+from .failure import StepFailed
 from .transport import Json, PendingCall
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class MessageReceiver:
         return None
 
     def _dispatch(self, message: Json) -> None:
-        hook = self._client.saboteur.hearing if self._client.saboteur else None
+        hook = self._client.saboteur.received if self._client.saboteur else None
         altered = message if hook is None else hook(message, self._client)
         if altered is None:
             return
@@ -80,7 +80,7 @@ class MessageReceiver:
         meta = params.get("_meta")
         name = meta.get(SUBSCRIPTION_KEY) if isinstance(meta, dict) else None
         subscriptions = [subscription for subscription in client.subscriptions if subscription.id == name]
-        if name is not None and not subscriptions and client.behaviour.minds_subscriptions:
+        if name is not None and not subscriptions and client.behaviour.ignores_unknown_subscriptions:
             return
         if method == ACKNOWLEDGED:
             for subscription in subscriptions:
@@ -94,11 +94,11 @@ class MessageReceiver:
         await self._report(method, params, 1)
         try:
             answer: Json = {"result": await self._client.answers.answer(method, params)}
-        except Refused as refused:
+        except AnswerError as refused:
             answer = {"error": refused.error}
         else:
             await self._report(method, params, 2)
-        with suppress(Failed):
+        with suppress(StepFailed):
             await self._client.send({"jsonrpc": "2.0", "id": message["id"], **answer})
 
     async def _report(self, method: str, params: Json, done: int) -> None:

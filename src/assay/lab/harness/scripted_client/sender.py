@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .failure import Failed
+from .failure import StepFailed
 from .transport import Json, PendingCall
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class MessageSender:
             Failed: the call cannot be sent, or can no longer be answered.
         """
         if call is not None and not items:
-            raise Failed(f"{call.method} was never sent")
+            raise StepFailed(f"{call.method} was never sent")
         main = None if call is None else _main(items, call.method)
         sending: asyncio.Task[None] | None = None
         for place, item in enumerate(items):
@@ -45,14 +45,14 @@ class MessageSender:
             elif call is None and place == 0:
                 await self._send(item, None)
             else:
-                with suppress(Failed):
+                with suppress(StepFailed):
                     await self._send(item, None)
         if sending is not None:
             await sending
 
     async def _send(self, item: Any, call: PendingCall | None) -> None:
         body = item if isinstance(item, bytes) else msgspec.json.encode(item)
-        await self._client.carrier.send(body, item, call)
+        await self._client.connection.send(body, item, call)
 
 
 def _main(items: list[Any], method: str) -> int:

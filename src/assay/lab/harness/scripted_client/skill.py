@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
-from .failure import Failed
+from .failure import StepFailed
 from .page import list_all
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ async def load_skill(client: ScriptedClient, uri: str) -> None:
     """Read the manifest, then the other files; stop at the first that differs from the list."""
     entry = client.skills.get(uri)
     if entry is None:
-        raise Failed(f"skill {uri} is not in the list")
+        raise StepFailed(f"skill {uri} is not in the list")
     listed = entry.get("resources")
     resources = listed if isinstance(listed, list) else []
     files = {file.get("uri"): file for file in resources if isinstance(file, dict)}
     text = await _read(client, uri)
     _verify(client, text, files.get(uri, {}))
     if client.behaviour.verifies_frontmatter and frontmatter(text) != entry.get("frontmatter"):
-        raise Failed(f"the frontmatter of {uri} differs from the listed one")
+        raise StepFailed(f"the frontmatter of {uri} differs from the listed one")
     for path, file in files.items():
         if path != uri:
             _verify(client, await _read(client, str(path)), file)
@@ -45,7 +45,7 @@ async def _read(client: ScriptedClient, uri: str) -> str:
     contents = result.get("contents")
     first = contents[0] if isinstance(contents, list) and contents else None
     if not isinstance(first, dict) or not isinstance(first.get("text"), str):
-        raise Failed(f"{uri} has no text content")
+        raise StepFailed(f"{uri} has no text content")
     text: str = first["text"]
     return text
 
@@ -53,10 +53,10 @@ async def _read(client: ScriptedClient, uri: str) -> str:
 def _verify(client: ScriptedClient, text: str, listed: Json) -> None:
     data = text.encode("utf-8", "surrogatepass")
     if client.behaviour.verifies_size and listed.get("size") != len(data):
-        raise Failed(f"{listed.get('uri')} has {len(data)} bytes; {listed.get('size')} are listed")
+        raise StepFailed(f"{listed.get('uri')} has {len(data)} bytes; {listed.get('size')} are listed")
     digest = f"sha256:{sha256(data).hexdigest()}"
     if client.behaviour.verifies_digest and listed.get("digest") != digest:
-        raise Failed(f"the digest of {listed.get('uri')} differs from the listed one")
+        raise StepFailed(f"the digest of {listed.get('uri')} differs from the listed one")
 
 
 def frontmatter(text: str) -> dict[str, str]:

@@ -29,7 +29,7 @@ class StdioClientTransport:
         if self.process is not None:
             await self.close()
         try:
-            self.process = await Process.start(shlex.split(self.client.invitation.server))
+            self.process = await Process.start(shlex.split(self.client.setup.server))
         except Unreachable as reason:
             raise ConnectionBroken(str(reason)) from None
         self._reading = asyncio.create_task(self._read(self.process))
@@ -67,7 +67,7 @@ class StdioClientTransport:
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
-        if self.client.behaviour.insists:
+        if self.client.behaviour.terminates_server:
             await process.stop()
         else:
             process.end_input()

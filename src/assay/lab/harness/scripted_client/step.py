@@ -12,7 +12,7 @@ from assay.lab.harness.transport import Transport
 from assay.model.error import HEADER_MISMATCH
 from assay.revisions.revision import Asking
 
-from .failure import ErrorAnswer, Failed
+from .failure import ErrorAnswer, StepFailed
 from .mirrored_header import marking_problem
 from .page import list_all
 from .skill import list_skills, load_skill
@@ -55,7 +55,7 @@ async def call_tool(
     client: ScriptedClient, name: str, arguments: Json | None = None, timeout: float | None = None
 ) -> None:
     if name in client.dropped:
-        raise Failed(f"tool {name} was ignored: {client.dropped[name]}")
+        raise StepFailed(f"tool {name} was ignored: {client.dropped[name]}")
     params: Json = {"name": name, "arguments": arguments or {}}
     try:
         result = await client.request("tools/call", params, timeout=timeout)
@@ -77,9 +77,9 @@ def _validate(client: ScriptedClient, name: str, result: Json) -> None:
     if schema is None or result.get("isError") or not client.behaviour.validates_output:
         return
     if "structuredContent" not in result:
-        raise Failed(f"tool {name} has an output schema but returned no structured content")
+        raise StepFailed(f"tool {name} has an output schema but returned no structured content")
     if problem := value_problem(result["structuredContent"], schema):
-        raise Failed(f"the output of tool {name} does not match its schema: {problem}")
+        raise StepFailed(f"the output of tool {name} does not match its schema: {problem}")
 
 
 async def read_resource(client: ScriptedClient, uri: str) -> None:
@@ -146,7 +146,7 @@ async def relist_on_change(client: ScriptedClient, seconds: float) -> None:
 
 
 async def together(client: ScriptedClient, steps: list[Json]) -> None:
-    await asyncio.gather(*(client.play([step]) for step in steps))
+    await asyncio.gather(*(client.run_steps([step]) for step in steps))
 
 
 async def context_calls(client: ScriptedClient) -> None:
@@ -158,13 +158,13 @@ async def call_listed(client: ScriptedClient, arguments: Json) -> None:
     """Call every listed tool, even if some calls fail."""
     for name in list(client.tools):
         step = {"do": "call_tool", "name": name, "arguments": arguments.get(name, {}), "may_fail": True}
-        await client.play([step])
+        await client.run_steps([step])
 
 
 async def echo_schema(client: ScriptedClient, **tools: str) -> None:
     listed = client.tools.get(tools["of"])
     if listed is None:
-        raise Failed(f"tool {tools['of']} is not in the list")
+        raise StepFailed(f"tool {tools['of']} is not in the list")
     await call_tool(client, tools["with"], {"schema": listed.get("inputSchema")})
 
 

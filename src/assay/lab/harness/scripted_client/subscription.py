@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from .failure import ConnectionBroken, Failed
+from .failure import ConnectionBroken, StepFailed
 from .transport import Json
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Subscription:
         if not self._acknowledged.is_set():
             if self._task.done():
                 self._task.result()
-            raise Failed(f"{METHOD} was not acknowledged")
+            raise StepFailed(f"{METHOD} was not acknowledged")
 
     async def _listen(self) -> Json:
         def on_id(request_id: Any) -> None:

@@ -62,7 +62,7 @@ class StreamedResponse:
         return WebResponse(self.head, b"".join([piece async for piece in self.pieces()]))
 
 
-class Web:
+class WebClient:
     def __init__(self, client: ScriptedClient) -> None:
         self._client = client
 

@@ -34,7 +34,7 @@ class WebSocketClientTransport:
 
     async def open(self) -> None:
         await self.close()
-        address = Address.of(self.client.invitation.url)
+        address = Address.of(self.client.setup.url)
         request = self._upgrade(address)
         try:
             reader, self._writer = await connect(address, PATIENCE)

@@ -9,7 +9,7 @@ from msgspec import Struct
 Json = dict[str, Any]
 
 
-class Refused(Exception):
+class AnswerError(Exception):
     """Raised by a handler to answer with a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Any = None, *, status: int | None = None) -> None:

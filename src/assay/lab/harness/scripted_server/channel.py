@@ -9,7 +9,7 @@ from typing import Protocol
 
 class Channel(Protocol):
     connection: str
-    left: asyncio.Event
+    disconnected: asyncio.Event
     """Set when the client disconnected."""
 
     def send(self, body: bytes, /) -> Awaitable[None]:

@@ -32,7 +32,7 @@ LINGER, INTERVAL = 0.5, 0.02
 """Seconds that child processes of the client have to exit, and between two looks at them."""
 
 
-class Invitation(Struct, frozen=True):
+class ClientSetup(Struct, frozen=True):
     """What a client gets at its start: the environment and the address of the server."""
 
     scenario: str
@@ -48,7 +48,7 @@ class Invitation(Struct, frozen=True):
         return {SCENARIO: self.scenario, VERSION: self.revision, CONTEXT: context}
 
 
-class Ended(Struct, frozen=True):
+class ClientExit(Struct, frozen=True):
     """How a client ended."""
 
     status: int | None
@@ -70,7 +70,7 @@ class Client(Protocol):
     """As the user wrote it."""
     transport: Transport
 
-    async def run(self, invitation: Invitation, limit: float) -> Ended:
+    async def run(self, setup: ClientSetup, limit: float) -> ClientExit:
         """Run the client to its end; stop it after `limit` seconds.
 
         Raises:
@@ -88,9 +88,9 @@ class CommandClient:
         self.transport = transport
         self._command = tuple(command)
 
-    async def run(self, invitation: Invitation, limit: float) -> Ended:
+    async def run(self, setup: ClientSetup, limit: float) -> ClientExit:
         with StandardStream() as out, StandardStream() as err:
-            process = await self._start(invitation, out, err)
+            process = await self._start(setup, out, err)
             try:
                 status = await _wait(process, limit)
                 await _wait_for_group(process.pid)
@@ -98,12 +98,12 @@ class CommandClient:
                 _signal(process, signal.SIGKILL)  # kills the child processes, too
                 await process.wait()
             output = await asyncio.gather(out.rest(GRACE), err.rest(GRACE))
-        return Ended(status, *output, stopped=status is None)
+        return ClientExit(status, *output, stopped=status is None)
 
     async def _start(
-        self, invitation: Invitation, out: StandardStream, err: StandardStream
+        self, setup: ClientSetup, out: StandardStream, err: StandardStream
     ) -> asyncio.subprocess.Process:
-        words = arguments(self._command, invitation)
+        words = arguments(self._command, setup)
         try:
             return await asyncio.create_subprocess_exec(
                 *words,
@@ -111,7 +111,7 @@ class CommandClient:
                 stdout=out.write_end,
                 stderr=err.write_end,
                 start_new_session=True,
-                env={**os.environ, **invitation.environment},
+                env={**os.environ, **setup.environment},
             )
         except OSError as error:
             raise Unreachable(f"cannot run {words[0]}: {error.strerror or error}") from None
@@ -120,16 +120,16 @@ class CommandClient:
             err.close_write_end()
 
 
-def arguments(command: Sequence[str], invitation: Invitation) -> list[str]:
+def arguments(command: Sequence[str], setup: ClientSetup) -> list[str]:
     """The command with its placeholders replaced; without any, the URL becomes the last argument."""
-    values = {URL: invitation.url, SERVER: invitation.server}
+    values = {URL: setup.url, SERVER: setup.server}
     words = []
     for word in command:
         for placeholder, value in values.items():
             word = word.replace(placeholder, value)
         words.append(word)
     replaced = any(placeholder in word for word in command for placeholder in values)
-    return words if replaced or not invitation.url else [*words, invitation.url]
+    return words if replaced or not setup.url else [*words, setup.url]
 
 
 async def _wait(process: asyncio.subprocess.Process, limit: float) -> int | None:

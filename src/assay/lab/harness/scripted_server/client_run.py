@@ -25,8 +25,8 @@ from assay.lab.harness.trace.shape import prepare
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Outcome
 
-from .brief import Brief
-from .client import Client, Ended, Invitation
+from .client import Client, ClientExit, ClientSetup
+from .client_script import ClientScript
 from .stage import ClientStage
 
 SETTING: Final = "setting"
@@ -37,7 +37,7 @@ TIMED_OUT: Final = "timed out"
 class ClientRun(Struct, frozen=True):
     result: CellResult
     trace: Trace
-    ended: Ended
+    ended: ClientExit
 
 
 async def run_client(
@@ -79,16 +79,16 @@ def _recorder(cell: Cell, client: Client) -> Recorder:
     return Recorder(header, Redaction(always=("cookie", "x-api-key")))
 
 
-async def _record(cell: Cell, client: Client, recorder: Recorder, limit: float) -> Ended:
+async def _record(cell: Cell, client: Client, recorder: Recorder, limit: float) -> ClientExit:
     scenario = cell.scenario
-    brief = scenario.brief or Brief()
-    stage = ClientStage(recorder, cell.revision, cell.transport, brief.path)
-    stage.context = brief.context
+    script = scenario.script or ClientScript()
+    stage = ClientStage(recorder, cell.revision, cell.transport, script.path)
+    stage.context = script.context
     await stage.open()
     try:
         await scenario.drive(stage)
-        recorder.mark("client/process", SETTING, context=stage.context, may_fail=brief.may_fail)
-        ended = await client.run(_invitation(cell, stage), limit)
+        recorder.mark("client/process", SETTING, context=stage.context, may_fail=script.may_fail)
+        ended = await client.run(_setup(cell, stage), limit)
     finally:
         await stage.close()
     if stage.fault is not None:
@@ -96,9 +96,9 @@ async def _record(cell: Cell, client: Client, recorder: Recorder, limit: float) 
     return ended
 
 
-def _invitation(cell: Cell, stage: ClientStage) -> Invitation:
+def _setup(cell: Cell, stage: ClientStage) -> ClientSetup:
     name = cell.scenario.official or cell.scenario.id
-    return Invitation(name, cell.revision.date, stage.context, stage.url, stage.command)
+    return ClientSetup(name, cell.revision.date, stage.context, stage.url, stage.command)
 
 
 def _judge(cell: Cell, suite: Suite, trace: Trace, *, broke_off: bool) -> CellResult:
@@ -119,14 +119,14 @@ def _judge(cell: Cell, suite: Suite, trace: Trace, *, broke_off: bool) -> CellRe
     )
 
 
-def _mark_end(recorder: Recorder, ended: Ended) -> None:
+def _mark_end(recorder: Recorder, ended: ClientExit) -> None:
     if ended.stopped:
         recorder.mark("client/process", TIMED_OUT)
     elif ended.status is not None:
         recorder.record(Sender.SUBJECT, "client/process", Kind.EXIT, status=ended.status)
 
 
-def _invalid(recorder: Recorder, trace: Trace, ended: Ended, limit: float) -> str:
+def _invalid(recorder: Recorder, trace: Trace, ended: ClientExit, limit: float) -> str:
     """Why the run proves nothing even if its checks passed; empty for a complete run."""
     if recorder.flooded:
         return str(Flooded())
@@ -135,7 +135,7 @@ def _invalid(recorder: Recorder, trace: Trace, ended: Ended, limit: float) -> st
     return "" if trace.was_visited else "the client never connected"
 
 
-def _reason(outcome: Outcome, invalid: str, ended: Ended) -> Reason | None:
+def _reason(outcome: Outcome, invalid: str, ended: ClientExit) -> Reason | None:
     """Why the run did not pass, with the last lines of standard error if the client crashed."""
     crashed = outcome in (Outcome.FAILED, Outcome.INCOMPLETE) and bool(ended.status)
     if invalid:

@@ -14,7 +14,7 @@ from assay.protocol.framing import sse
 
 from .answer import Json
 from .http_reply import HttpReply
-from .http_server import Asked
+from .http_server import InboundRequest
 from .listener import Listener
 from .request_cycle import RequestCycle, encode
 from .server import ScriptedServer
@@ -28,27 +28,27 @@ class HttpChannel:
 
     def __init__(self, reply: HttpReply, connection: str, *, streams: bool, headers: list[Any]) -> None:
         self.connection = connection
-        self.left = reply.left
+        self.disconnected = reply.disconnected
         self.http = reply
         self._streams = streams
         self._headers = headers
 
     async def send(self, body: bytes) -> None:
-        if not self.http.begun:
+        if not self.http.started:
             await self.http.stream(self._headers)
         await self.http.block(sse.event(body))
 
     async def raw(self, data: bytes) -> None:
-        if not self.http.begun:
+        if not self.http.started:
             await self.http.stream(self._headers)
         await self.http.block(data)
 
     async def reply(self, body: bytes, status: int | None = None) -> None:
-        if self.http.begun or (self._streams and status is None):
+        if self.http.started or (self._streams and status is None):
             await self.send(body)
             await self.http.end()
         else:
-            await self.http.whole(status or 200, body, [_TYPE, *self._headers])
+            await self.http.respond(status or 200, body, [_TYPE, *self._headers])
 
     async def finish(self) -> None:
         if self.http.streaming:
@@ -59,89 +59,89 @@ class HttpChannel:
 
 
 class HttpListener(Listener):
-    def __init__(self, host: ScriptedServer, path: str, *, name: str = "1") -> None:
-        super().__init__(host, path, name=name, endpoint=path or "/")
+    def __init__(self, server: ScriptedServer, path: str, *, name: str = "1") -> None:
+        super().__init__(server, path, name=name, endpoint=path or "/")
         self._name = name
 
     @property
     def url(self) -> str:
         return f"{self.origin}{self._path}"
 
-    async def answer(self, asked: Asked, reply: HttpReply) -> None:
-        if self.is_other_path(asked):
-            await reply.whole(404)
-        elif self._is_unknown_session(asked):
-            await reply.whole(404 if asked.header(SESSION) else 400)
+    async def answer(self, request: InboundRequest, reply: HttpReply) -> None:
+        if self.is_other_path(request):
+            await reply.respond(404)
+        elif self._is_unknown_session(request):
+            await reply.respond(404 if request.header(SESSION) else 400)
         else:
-            await _METHODS.get(asked.method, HttpListener._no_method)(self, asked, reply)
+            await _METHODS.get(request.method, HttpListener._no_method)(self, request, reply)
 
-    def _is_unknown_session(self, asked: Asked) -> bool:
+    def _is_unknown_session(self, request: InboundRequest) -> bool:
         """Whether the request names a session other than the current one; `initialize` needs none."""
-        if not self._host.sessions or b'"initialize"' in asked.body:
+        if not self._server.sessions or b'"initialize"' in request.body:
             return False
-        return asked.header(SESSION) != self._host.session
+        return request.header(SESSION) != self._server.session
 
-    async def _no_method(self, asked: Asked, reply: HttpReply) -> None:
-        await reply.whole(405, b"", [("Allow", "POST")])
+    async def _no_method(self, request: InboundRequest, reply: HttpReply) -> None:
+        await reply.respond(405, b"", [("Allow", "POST")])
 
-    async def _get(self, asked: Asked, reply: HttpReply) -> None:
-        if not self._host.standalone:
-            return await self._no_method(asked, reply)
+    async def _get(self, request: InboundRequest, reply: HttpReply) -> None:
+        if not self._server.standalone:
+            return await self._no_method(request, reply)
         await reply.stream()
         channel = HttpChannel(reply, self._name, streams=True, headers=[])
-        self._host.attach(channel)
+        self._server.attach(channel)
         try:
-            await reply.left.wait()
+            await reply.disconnected.wait()
         finally:
-            self._host.detach(channel)
+            self._server.detach(channel)
 
-    async def _delete(self, asked: Asked, reply: HttpReply) -> None:
-        if not self._host.sessions:
-            return await self._no_method(asked, reply)
-        self._host.session = None
-        return await reply.whole(200)
+    async def _delete(self, request: InboundRequest, reply: HttpReply) -> None:
+        if not self._server.sessions:
+            return await self._no_method(request, reply)
+        self._server.session = None
+        return await reply.respond(200)
 
-    async def _post(self, asked: Asked, reply: HttpReply) -> None:
+    async def _post(self, request: InboundRequest, reply: HttpReply) -> None:
         try:
-            value = msgspec.json.decode(asked.body)
+            value = msgspec.json.decode(request.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             error = {"code": PARSE_ERROR, "message": "not JSON"}
-            await reply.whole(400, encode({"jsonrpc": "2.0", "id": None, "error": error}), [_TYPE])
+            await reply.respond(400, encode({"jsonrpc": "2.0", "id": None, "error": error}), [_TYPE])
             return
         values = value if isinstance(value, list) else [value]
         messages = [message for message in values if isinstance(message, dict)]
         if not any("method" in message and "id" in message for message in messages):
             for message in messages:
-                await self._host.receive(self._cycle(message, asked, reply))
-            return None if reply.begun else await reply.whole(202)
+                await self._server.receive(self._cycle(message, request, reply))
+            return None if reply.started else await reply.respond(202)
         if isinstance(value, list):
-            await self._batch(messages, asked, reply)
+            await self._batch(messages, request, reply)
         else:
-            await self._host.receive(self._cycle(value, asked, reply))
+            await self._server.receive(self._cycle(value, request, reply))
         return None
 
-    async def _batch(self, messages: list[Json], asked: Asked, reply: HttpReply) -> None:
+    async def _batch(self, messages: list[Json], request: InboundRequest, reply: HttpReply) -> None:
         """Send every answer on the same stream."""
         await reply.stream(self._headers(messages[0]))
         cycles = [
-            RequestCycle(self._host, message, _BatchMember(self._channel(reply, message)), asked)
+            RequestCycle(self._server, message, _BatchMember(self._channel(reply, message)), request)
             for message in messages
         ]
-        await asyncio.gather(*(self._host.receive(cycle) for cycle in cycles))
+        await asyncio.gather(*(self._server.receive(cycle) for cycle in cycles))
         await reply.end()
 
-    def _cycle(self, message: Json, asked: Asked, reply: HttpReply) -> RequestCycle:
-        return RequestCycle(self._host, message, self._channel(reply, message), asked)
+    def _cycle(self, message: Json, request: InboundRequest, reply: HttpReply) -> RequestCycle:
+        return RequestCycle(self._server, message, self._channel(reply, message), request)
 
     def _channel(self, reply: HttpReply, message: Json) -> HttpChannel:
         headers = self._headers(message)
-        return HttpChannel(reply, self._name, streams=self._host.streams, headers=headers)
+        return HttpChannel(reply, self._name, streams=self._server.streams, headers=headers)
 
     def _headers(self, message: Json) -> list[tuple[str, str]]:
-        if not self._host.sessions or message.get("method") != "initialize":
+        if not self._server.sessions or message.get("method") != "initialize":
             return []
-        self._host.session = secrets.token_hex(16)
-        return [(SESSION, self._host.session)]
+        self._server.session = secrets.token_hex(16)
+        return [(SESSION, self._server.session)]
 
 
 class _BatchMember:
@@ -149,7 +149,7 @@ class _BatchMember:
 
     def __init__(self, inner: HttpChannel) -> None:
         self.connection = inner.connection
-        self.left = inner.left
+        self.disconnected = inner.disconnected
         self.send = inner.send
         self.raw = inner.raw
         self.cut = inner.cut

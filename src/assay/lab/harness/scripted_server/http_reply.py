@@ -23,7 +23,7 @@ class HttpReply:
         writer: asyncio.StreamWriter,
         recorder: Recorder,
         channel: str,
-        left: asyncio.Event,
+        disconnected: asyncio.Event,
         *,
         bodiless: bool = False,
     ) -> None:
@@ -31,12 +31,12 @@ class HttpReply:
         self._recorder = recorder
         self._bodiless = bodiless
         self.channel = channel
-        self.left = left
-        self.begun = False
-        self.over = False
+        self.disconnected = disconnected
+        self.started = False
+        self.ended = False
         self.streaming = False
 
-    async def whole(self, status: int, body: bytes = b"", headers: Headers = ()) -> None:
+    async def respond(self, status: int, body: bytes = b"", headers: Headers = ()) -> None:
         """Send a response with a body of known length."""
         await self._head(status, [*headers, ("Content-Length", str(len(body)))])
         if body and not self._bodiless:
@@ -56,13 +56,13 @@ class HttpReply:
 
     async def block(self, block: bytes) -> None:
         """Send a block of the event stream, which includes its blank line."""
-        if not self.over:
+        if not self.ended:
             self._record(Kind.EVENT, block)
             await self.write(b"%x\r\n" % len(block) + block + CRLF)
 
     async def end(self) -> None:
         """End the event stream cleanly."""
-        if not self.over:
+        if not self.ended:
             await self.write(b"0\r\n\r\n")
             self._end(clean=True)
 
@@ -79,7 +79,7 @@ class HttpReply:
         self._writer.close()
 
     async def _head(self, status: int, headers: list[tuple[str, str]]) -> None:
-        self.begun = True
+        self.started = True
         lines = [f"HTTP/1.1 {status} {responses.get(status, 'Odd')}"]
         lines += [f"{name}: {value}" for name, value in headers]
         raw = "\r\n".join(lines).encode("latin-1") + HEAD_END
@@ -87,8 +87,8 @@ class HttpReply:
         await self.write(raw)
 
     def _end(self, *, clean: bool) -> None:
-        if not self.over:
-            self.over = True
+        if not self.ended:
+            self.ended = True
             self._record(Kind.END, clean=clean)
 
     def _record(self, kind: Kind, raw: bytes = b"", **info: Any) -> None:

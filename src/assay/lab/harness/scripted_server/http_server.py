@@ -22,7 +22,7 @@ from .inbound import Inbound
 HOST: Final = "localhost"
 
 
-class Asked(Struct, frozen=True):
+class InboundRequest(Struct, frozen=True):
     """An HTTP request of the client."""
 
     head: Head
@@ -49,7 +49,7 @@ class Asked(Struct, frozen=True):
         return self.head.get(name)
 
 
-Serve = Callable[[Asked, HttpReply], Awaitable[None]]
+Serve = Callable[[InboundRequest, HttpReply], Awaitable[None]]
 
 
 class HttpServer:
@@ -99,32 +99,34 @@ class HttpServer:
         kind = head.method.lower() or "odd"
         self._counts[kind] += 1
         channel = f"{self._name}/{kind}-{self._counts[kind]}"
-        asked = Asked(head, body, inbound)
-        place = {} if asked.path == self._endpoint else {"at": self._name}
+        request = InboundRequest(head, body, inbound)
+        place = {} if request.path == self._endpoint else {"at": self._name}
         self._recorder.record(Sender.SUBJECT, channel, Kind.REQUEST, raw, **place)
-        reply = HttpReply(writer, self._recorder, channel, inbound.left, bodiless=head.method == "HEAD")
+        reply = HttpReply(
+            writer, self._recorder, channel, inbound.disconnected, bodiless=head.method == "HEAD"
+        )
         watching = asyncio.create_task(self._record_disconnect(reply))
         try:
-            await self._answer(asked, reply)
+            await self._answer(request, reply)
         finally:
-            if not inbound.left.is_set():  # otherwise it records the disconnection
+            if not inbound.disconnected.is_set():  # otherwise it records the disconnection
                 watching.cancel()
             await asyncio.gather(watching, return_exceptions=True)
-        if not reply.begun and not inbound.left.is_set():
-            await reply.whole(500, b"the scripted server has no answer to this request")
-        return not inbound.left.is_set() and (head.get("connection") or "").lower() != "close"
+        if not reply.started and not inbound.disconnected.is_set():
+            await reply.respond(500, b"the scripted server has no answer to this request")
+        return not inbound.disconnected.is_set() and (head.get("connection") or "").lower() != "close"
 
-    async def _answer(self, asked: Asked, reply: HttpReply) -> None:
+    async def _answer(self, request: InboundRequest, reply: HttpReply) -> None:
         try:
-            await self._serve(asked, reply)
+            await self._serve(request, reply)
         except (ConnectionError, Flooded):
             raise
         except Exception as fault:  # raised at the end of the run
             self.fault = self.fault or fault
-            reply.begun = True
+            reply.started = True
             reply.cut()
 
     async def _record_disconnect(self, reply: HttpReply) -> None:
-        await reply.left.wait()
-        if not reply.over:
+        await reply.disconnected.wait()
+        if not reply.ended:
             self._recorder.record(Sender.SUBJECT, reply.channel, Kind.END, clean=False)

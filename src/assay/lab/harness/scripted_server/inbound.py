@@ -18,7 +18,7 @@ class Inbound:
         self._reader = reader
         self._buffer = bytearray()
         self._more = asyncio.Event()
-        self.left = asyncio.Event()
+        self.disconnected = asyncio.Event()
         """Set when the client closed its side of the connection."""
         self._reading = asyncio.create_task(self._read())
 
@@ -34,13 +34,13 @@ class Inbound:
         except ConnectionError:
             pass  # handled like an orderly close
         finally:
-            self.left.set()
+            self.disconnected.set()
             self._more.set()
 
     async def some(self) -> bytes:
         """The buffered bytes, at least one; empty at the end."""
         while not self._buffer:
-            if self.left.is_set():
+            if self.disconnected.is_set():
                 return b""
             await self._wait()
         data = bytes(self._buffer)
@@ -88,7 +88,7 @@ class Inbound:
         await self.until(CRLF)
 
     async def _grow(self) -> None:
-        if self.left.is_set():
+        if self.disconnected.is_set():
             raise EOFError
         await self._wait()
 

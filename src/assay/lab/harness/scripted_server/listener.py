@@ -5,17 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from .http_reply import HttpReply
-from .http_server import Asked, HttpServer
+from .http_server import HttpServer, InboundRequest
 from .server import ScriptedServer
 
 
 class Listener(ABC):
     """Serves one path. Hooks of the scripted server come first; subclasses define the answer."""
 
-    def __init__(self, host: ScriptedServer, path: str, *, name: str, endpoint: str | None = None) -> None:
-        self._host = host
+    def __init__(self, server: ScriptedServer, path: str, *, name: str, endpoint: str | None = None) -> None:
+        self._server = server
         self._path = path
-        self.server = HttpServer(host.recorder, self._serve, name=name, endpoint=endpoint)
+        self.server = HttpServer(server.recorder, self._serve, name=name, endpoint=endpoint)
 
     @property
     def origin(self) -> str:
@@ -27,14 +27,14 @@ class Listener(ABC):
     async def stop(self) -> None:
         await self.server.stop()
 
-    async def _serve(self, asked: Asked, reply: HttpReply) -> None:
-        for hook in self._host.hooks:
-            if await hook(asked, reply):
+    async def _serve(self, request: InboundRequest, reply: HttpReply) -> None:
+        for hook in self._server.hooks:
+            if await hook(request, reply):
                 return
-        await self.answer(asked, reply)
+        await self.answer(request, reply)
 
-    def is_other_path(self, asked: Asked) -> bool:
-        return asked.path != (self._path or "/")
+    def is_other_path(self, request: InboundRequest) -> bool:
+        return request.path != (self._path or "/")
 
     @abstractmethod
-    async def answer(self, asked: Asked, reply: HttpReply) -> None: ...
+    async def answer(self, request: InboundRequest, reply: HttpReply) -> None: ...

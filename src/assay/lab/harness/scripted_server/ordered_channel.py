@@ -17,16 +17,16 @@ from .server import ScriptedServer
 Write = Callable[[bytes], Awaitable[None]]
 
 
-class LineChannel:
+class DuplexChannel:
     """A connection that carries messages in both directions."""
 
     def __init__(self, connection: str, send: Write, raw: Write, cut: Callable[[], None]) -> None:
         self.connection = connection
-        self.left = asyncio.Event()
+        self.disconnected = asyncio.Event()
         self.send = send
         self.raw = raw
         self.cut = cut
-        self.complain: Write | None = None
+        self.write_stderr: Write | None = None
         """Writes bytes to standard error, on stdio."""
 
     async def reply(self, body: bytes, status: int | None = None) -> None:
@@ -38,11 +38,11 @@ class LineChannel:
 class MessageDispatcher:
     """Passes the messages of a connection to the scripted server."""
 
-    def __init__(self, host: ScriptedServer, channel: LineChannel) -> None:
-        self._host = host
+    def __init__(self, server: ScriptedServer, channel: DuplexChannel) -> None:
+        self._server = server
         self._channel = channel
         self._tasks: set[asyncio.Task[None]] = set()
-        host.attach(channel)
+        server.attach(channel)
 
     def dispatch(self, body: bytes) -> None:
         """Serve a message or a batch. Invalid JSON gets no answer; the trace has it."""
@@ -58,12 +58,12 @@ class MessageDispatcher:
 
     async def _serve(self, message: Json) -> None:
         with suppress(ConnectionError, Flooded):  # the reader of the connection meets and reports the same
-            await self._host.receive(RequestCycle(self._host, message, self._channel))
+            await self._server.receive(RequestCycle(self._server, message, self._channel))
 
     async def end(self) -> None:
         """Cancel all work: the client closed the connection."""
-        self._host.detach(self._channel)
-        self._channel.left.set()
+        self._server.detach(self._channel)
+        self._channel.disconnected.set()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

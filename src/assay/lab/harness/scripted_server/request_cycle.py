@@ -12,7 +12,7 @@ from assay.revisions.revision import Asking, Opening, Revision
 
 from .answer import InputNeeded, Json
 from .channel import Channel
-from .http_server import Asked
+from .http_server import InboundRequest
 
 if TYPE_CHECKING:
     from .server import ScriptedServer
@@ -22,17 +22,17 @@ encode = msgspec.json.encode
 
 class RequestCycle:
     def __init__(
-        self, host: ScriptedServer, message: Json, channel: Channel, asked: Asked | None = None
+        self, server: ScriptedServer, message: Json, channel: Channel, request: InboundRequest | None = None
     ) -> None:
-        self.host = host
+        self.server = server
         self.message = message
         self.channel = channel
-        self.asked = asked
+        self.http_request = request
         """The HTTP request that carried the message."""
 
     @property
     def revision(self) -> Revision:
-        return self.host.revision
+        return self.server.revision
 
     @property
     def id(self) -> Any:
@@ -63,7 +63,7 @@ class RequestCycle:
     def declared(self) -> Json:
         """The client's capabilities, from this request or from its handshake."""
         if self.revision.opening is Opening.HANDSHAKE:
-            return self.host.declared
+            return self.server.declared
         capabilities = self.meta.get(CAPABILITIES_KEY)
         return capabilities if isinstance(capabilities, dict) else {}
 
@@ -83,7 +83,7 @@ class RequestCycle:
 
     async def ask(self, method: str, params: Json) -> Json:
         """Send a request to the client and wait for the whole answer; only in revisions that allow it."""
-        return await self.host.ask(self.channel.send, method, params)
+        return await self.server.ask(self.channel.send, method, params)
 
     async def inquire(self, questions: Mapping[str, tuple[str, Json]], state: str | None = None) -> Json:
         """Ask the client in the way of the revision.
@@ -102,9 +102,9 @@ class RequestCycle:
             return responses
         raise InputNeeded(input_required(questions, state))
 
-    async def stay(self) -> None:
+    async def wait_for_disconnect(self) -> None:
         """Wait until the client disconnects."""
-        await self.channel.left.wait()
+        await self.channel.disconnected.wait()
 
 
 def input_required(questions: Mapping[str, tuple[str, Json]], state: str | None = None) -> Json:

@@ -2,9 +2,9 @@
 
 It conforms by default and tolerates invalid requests: checks judge them later. A scenario adapts it:
 
-    stage.host.add_tool({"name": "add", "inputSchema": {...}}, add)
+    stage.server.add_tool({"name": "add", "inputSchema": {...}}, add)
 
-    @stage.host.on("resources/read")
+    @stage.server.on("resources/read")
     async def read(cycle: RequestCycle) -> Json: ...
 """
 
@@ -22,14 +22,14 @@ from assay.lab.harness.transport import Transport
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND
 from assay.revisions.revision import Opening, Results, Revision
 
-from .answer import DONE, SILENCE, Answer, InputNeeded, Json, Raw, Refused
+from .answer import DONE, SILENCE, Answer, AnswerError, InputNeeded, Json, Raw
 from .channel import Channel
 from .http_reply import HttpReply
-from .http_server import Asked
+from .http_server import InboundRequest
 from .request_cycle import RequestCycle, encode
 
 Handler = Callable[[RequestCycle], Awaitable[Answer]]
-Hook = Callable[[Asked, HttpReply], Awaitable[bool]]
+Hook = Callable[[InboundRequest, HttpReply], Awaitable[bool]]
 Tool = Callable[[RequestCycle], Awaitable[Answer]]
 SERVER: Final = {"name": "assay-lab-host", "version": "1"}
 PATIENCE: Final = 20.0
@@ -125,7 +125,7 @@ class ScriptedServer:
         await asyncio.wait({answer}, timeout=ANSWERS)
         return answer.result() if answer.done() else {}
 
-    async def ear(self) -> Channel:
+    async def notification_channel(self) -> Channel:
         """The channel for messages outside of a response: the connection, or the client's GET stream."""
         async with asyncio.timeout(PATIENCE):
             while not self._channels:
@@ -146,7 +146,9 @@ class ScriptedServer:
         params = params or {}
         if self.revision.opening is Opening.HANDSHAKE:
             with suppress(TimeoutError):
-                await (await self.ear()).send(encode({"jsonrpc": "2.0", "method": method, "params": params}))
+                await (await self.notification_channel()).send(
+                    encode({"jsonrpc": "2.0", "method": method, "params": params})
+                )
             return
         for cycle in list(self.listeners):  # the list may change during the loop
             meta = {SUBSCRIPTION_KEY: cycle.id, **params.get("_meta", {})}
@@ -182,18 +184,18 @@ class ScriptedServer:
         try:
             handler = self.handlers.get(cycle.method)
             if handler is None:
-                raise Refused(METHOD_NOT_FOUND, f"no such method: {cycle.method}")
+                raise AnswerError(METHOD_NOT_FOUND, f"no such method: {cycle.method}")
             answer = await handler(cycle)
             if answer is DONE:
                 return
             if answer is SILENCE:
-                return await cycle.stay()
+                return await cycle.wait_for_disconnect()
             if isinstance(answer, Raw):
                 return await cycle.channel.reply(answer.body, answer.status)
             body = {"result": self.shaped(cycle.method, answer)}
         except InputNeeded as needed:
             body = {"result": self.shaped(cycle.method, needed.result)}
-        except Refused as refused:
+        except AnswerError as refused:
             body = {"error": refused.error}
             status = refused.status or self.revision.http.statuses.get(refused.error["code"])
         await cycle.channel.reply(encode({"jsonrpc": "2.0", "id": cycle.id, **body}), status)
@@ -214,51 +216,51 @@ async def _default_tool(cycle: RequestCycle) -> Answer:
 
 
 async def _initialize(cycle: RequestCycle) -> Answer:
-    host = cycle.host
-    if host.revision.opening is Opening.PER_REQUEST:
-        raise Refused(METHOD_NOT_FOUND, "no such method: initialize")
+    server = cycle.server
+    if server.revision.opening is Opening.PER_REQUEST:
+        raise AnswerError(METHOD_NOT_FOUND, "no such method: initialize")
     declared = cycle.params.get("capabilities")
-    host.declared = declared if isinstance(declared, dict) else {}
-    return {"protocolVersion": host.revision.date, "serverInfo": SERVER, **_description(host)}
+    server.declared = declared if isinstance(declared, dict) else {}
+    return {"protocolVersion": server.revision.date, "serverInfo": SERVER, **_description(server)}
 
 
 async def _discover(cycle: RequestCycle) -> Answer:
-    host = cycle.host
-    if host.revision.opening is Opening.HANDSHAKE:
-        raise Refused(METHOD_NOT_FOUND, "no such method: server/discover")
-    return {"supportedVersions": [host.revision.date], **_description(host)}
+    server = cycle.server
+    if server.revision.opening is Opening.HANDSHAKE:
+        raise AnswerError(METHOD_NOT_FOUND, "no such method: server/discover")
+    return {"supportedVersions": [server.revision.date], **_description(server)}
 
 
-def _description(host: ScriptedServer) -> Json:
-    instructions = {} if host.instructions is None else {"instructions": host.instructions}
-    return {"capabilities": host.capabilities, **instructions}
+def _description(server: ScriptedServer) -> Json:
+    instructions = {} if server.instructions is None else {"instructions": server.instructions}
+    return {"capabilities": server.capabilities, **instructions}
 
 
 async def _list(cycle: RequestCycle) -> Answer:
     key = LISTED[cycle.method]
-    items, page = cycle.host.items[key], cycle.host.page
+    items, page = cycle.server.items[key], cycle.server.page
     if page is None:
         return {key: items}
     pages = {f"at:{start}": start for start in range(0, max(1, len(items)), page)}
     start = pages.get(str(cycle.params.get("cursor", "at:0")))
     if start is None:
-        raise Refused(INVALID_PARAMS, "no such cursor")
+        raise AnswerError(INVALID_PARAMS, "no such cursor")
     following = {"nextCursor": f"at:{start + page}"} if start + page < len(items) else {}
     return {key: items[start : start + page], **following}
 
 
 async def _call(cycle: RequestCycle) -> Answer:
-    run = cycle.host.tools.get(str(cycle.params.get("name")))
+    run = cycle.server.tools.get(str(cycle.params.get("name")))
     if run is None:
-        raise Refused(INVALID_PARAMS, f"no such tool: {cycle.params.get('name')}")
+        raise AnswerError(INVALID_PARAMS, f"no such tool: {cycle.params.get('name')}")
     return await run(cycle)
 
 
 async def _read(cycle: RequestCycle) -> Answer:
     uri = str(cycle.params.get("uri"))
-    texts = cycle.host.memory.get("texts", {})
+    texts = cycle.server.memory.get("texts", {})
     if uri not in texts:
-        raise Refused(cycle.revision.resource_not_found, f"no such resource: {uri}", {"uri": uri})
+        raise AnswerError(cycle.revision.resource_not_found, f"no such resource: {uri}", {"uri": uri})
     return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": texts[uri]}]}
 
 
@@ -276,25 +278,25 @@ async def _empty(cycle: RequestCycle) -> Answer:
 
 async def _subscribe(cycle: RequestCycle) -> Answer:
     """Acknowledge the subscription, and keep its stream open until the client disconnects or cancels it."""
-    host = cycle.host
+    server = cycle.server
     acknowledged = {
         "notifications": cycle.params.get("notifications") or {},
         "_meta": {SUBSCRIPTION_KEY: cycle.id},
     }
     await cycle.notify("notifications/subscriptions/acknowledged", acknowledged)
-    host.listeners.append(cycle)
+    server.listeners.append(cycle)
     try:
-        await cycle.stay()
+        await cycle.wait_for_disconnect()
     finally:
-        if cycle in host.listeners:
-            host.listeners.remove(cycle)
+        if cycle in server.listeners:
+            server.listeners.remove(cycle)
     return DONE
 
 
 async def _cancelled(cycle: RequestCycle) -> Answer:
     """Remove a cancelled subscription."""
     cancelled = (cycle.channel.connection, cycle.params.get("requestId"))
-    listeners = cycle.host.listeners
+    listeners = cycle.server.listeners
     listeners[:] = [
         listener for listener in listeners if (listener.channel.connection, listener.id) != cancelled
     ]

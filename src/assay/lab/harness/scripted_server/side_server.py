@@ -8,16 +8,16 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from .http_reply import HttpReply
-from .http_server import Asked
+from .http_server import InboundRequest
 
 Scope = MutableMapping[str, Any]
 AsgiApp = Callable[[Scope, Callable[..., Awaitable[Any]], Callable[..., Awaitable[None]]], Awaitable[None]]
 
 
-async def serve_asgi(app: AsgiApp, asked: Asked, reply: HttpReply) -> None:
+async def serve_asgi(app: AsgiApp, request: InboundRequest, reply: HttpReply) -> None:
     """Answer a request with an ASGI application."""
     status, headers, body = 500, [], b""
-    messages = iter([{"type": "http.request", "body": asked.body, "more_body": False}])
+    messages = iter([{"type": "http.request", "body": request.body, "more_body": False}])
 
     async def receive() -> Any:
         message = next(messages, None)
@@ -35,24 +35,24 @@ async def serve_asgi(app: AsgiApp, asked: Asked, reply: HttpReply) -> None:
         else:
             body += message.get("body", b"")
 
-    await app(_scope(asked), receive, send)
-    await reply.whole(status, body, [pair for pair in headers if pair[0].lower() != "content-length"])
+    await app(_scope(request), receive, send)
+    await reply.respond(status, body, [pair for pair in headers if pair[0].lower() != "content-length"])
 
 
-def _scope(asked: Asked) -> Scope:
-    target = urlsplit(asked.head.target)
+def _scope(request: InboundRequest) -> Scope:
+    target = urlsplit(request.head.target)
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": "1.1",
-        "method": asked.method,
+        "method": request.method,
         "scheme": "http",
         "path": unquote(target.path),
         "raw_path": target.path.encode(),
         "query_string": target.query.encode(),
         "root_path": "",
         "headers": [
-            (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in asked.head.headers
+            (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in request.head.headers
         ],
         "client": ("127.0.0.1", 0),
         "server": None,  # the client's Host header decides

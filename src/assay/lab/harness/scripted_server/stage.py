@@ -25,13 +25,13 @@ class ClientStage:
     ) -> None:
         self.revision = revision
         self.transport = transport
-        self.host = ScriptedServer(revision, transport, recorder)
+        self.server = ScriptedServer(revision, transport, recorder)
         self.context: dict[str, Any] = {}
         """The client's context; see `Brief`."""
         self._recorder = recorder
         self._servers: list[HttpServer] = []
         self._listener: HttpListener | WebSocketListener | StdioListener = _LISTENERS[transport](
-            self.host, path
+            self.server, path
         )
 
     @property
@@ -48,7 +48,7 @@ class ClientStage:
         """The command that starts the server; empty unless on stdio."""
         return shlex.join(self._listener.command) if isinstance(self._listener, StdioListener) else ""
 
-    async def room(self, name: str, serve: Serve) -> str:
+    async def add_server(self, name: str, serve: Serve) -> str:
         """Start another HTTP server and return its origin. Its frames are on channels `<name>/…`."""
         server = HttpServer(self._recorder, serve, name=name)
         self._servers.append(server)
@@ -58,7 +58,7 @@ class ClientStage:
     def fault(self) -> Exception | None:
         """The first error of the lab itself."""
         own = [] if isinstance(self._listener, StdioListener) else [self._listener.server]
-        faults = (self.host.fault, *(server.fault for server in [*own, *self._servers]))
+        faults = (self.server.fault, *(server.fault for server in [*own, *self._servers]))
         return next((fault for fault in faults if fault is not None), None)
 
     async def open(self) -> None:
@@ -71,5 +71,5 @@ class ClientStage:
 _LISTENERS: Any = {
     Transport.HTTP: HttpListener,
     Transport.WEBSOCKET: WebSocketListener,
-    Transport.STDIO: lambda host, path: StdioListener(host),
+    Transport.STDIO: lambda server, path: StdioListener(server),
 }

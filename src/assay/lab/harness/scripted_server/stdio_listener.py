@@ -14,7 +14,7 @@ from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded
 from assay.protocol.framing import lines
 
-from .ordered_channel import LineChannel, MessageDispatcher
+from .ordered_channel import DuplexChannel, MessageDispatcher
 from .pipe import HEAD
 from .server import ScriptedServer
 
@@ -26,8 +26,8 @@ STARTED, ENDED, SIGNALLED, KILLED = "started", "input ended", "signalled", "gone
 
 
 class StdioListener:
-    def __init__(self, host: ScriptedServer) -> None:
-        self._host = host
+    def __init__(self, server: ScriptedServer) -> None:
+        self._server = server
         self._names = count(1)
         self._connections = Connections(self._connected)
         self._port = 0
@@ -44,24 +44,24 @@ class StdioListener:
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(Flooded):
-            await PipeConnection(self._host, reader, writer, str(next(self._names))).serve()
+            await PipeConnection(self._server, reader, writer, str(next(self._names))).serve()
 
 
 class PipeConnection:
     """The connection to a server process that the client started."""
 
     def __init__(
-        self, host: ScriptedServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str
+        self, server: ScriptedServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str
     ) -> None:
-        self._host = host
+        self._server = server
         self._reader = reader
         self._writer = writer
         self._place = f"{name}/lines"
         self._buffer = bytearray()
         """An incomplete line."""
-        self.channel = LineChannel(name, self._write_line, self.write, self.exit)
-        self.channel.complain = self.complain
-        self._dispatcher = MessageDispatcher(host, self.channel)
+        self.channel = DuplexChannel(name, self._write_line, self.write, self.exit)
+        self.channel.write_stderr = self.write_stderr
+        self._dispatcher = MessageDispatcher(server, self.channel)
 
     async def serve(self) -> None:
         try:
@@ -81,11 +81,11 @@ class PipeConnection:
                 self._read(data)
             case b"E":
                 self._read_end()
-                if self._host.exit_on_end:
+                if self._server.exit_on_end:
                     self.exit()
             case b"S":
                 self._mark(SIGNALLED, signal=data.decode())
-                if self._host.exit_on_signal:
+                if self._server.exit_on_signal:
                     self.exit()
 
     def _read(self, data: bytes) -> None:
@@ -106,17 +106,17 @@ class PipeConnection:
         self._record(Kind.END, clean=not self._buffer)
 
     def _record(self, kind: Kind, raw: bytes = b"", **info: object) -> None:
-        self._host.recorder.record(Sender.SUBJECT, self._place, kind, raw, **info)
+        self._server.recorder.record(Sender.SUBJECT, self._place, kind, raw, **info)
 
     async def _write_line(self, body: bytes) -> None:
         await self.write(lines.frame(body))
 
     async def write(self, data: bytes) -> None:
         """Write bytes to standard output unchanged."""
-        self._host.recorder.record(Sender.DRIVER, self._place, Kind.LINE, data)
+        self._server.recorder.record(Sender.DRIVER, self._place, Kind.LINE, data)
         await self._send(b"D", data)
 
-    async def complain(self, data: bytes) -> None:
+    async def write_stderr(self, data: bytes) -> None:
         """Write bytes to standard error."""
         await self._send(b"R", data)
 
@@ -131,4 +131,4 @@ class PipeConnection:
             await self._writer.drain()
 
     def _mark(self, label: str, **info: object) -> None:
-        self._host.recorder.mark(self._place, label, **info)
+        self._server.recorder.mark(self._place, label, **info)

@@ -10,42 +10,42 @@ from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws
 
 from .http_reply import HttpReply
-from .http_server import Asked
+from .http_server import InboundRequest
 from .listener import Listener
-from .ordered_channel import LineChannel, MessageDispatcher
+from .ordered_channel import DuplexChannel, MessageDispatcher
 from .server import ScriptedServer
 
 
 class WebSocketListener(Listener):
-    def __init__(self, host: ScriptedServer, path: str) -> None:
-        super().__init__(host, path, name="http")
+    def __init__(self, server: ScriptedServer, path: str) -> None:
+        super().__init__(server, path, name="http")
         self._names = count(1)
 
     @property
     def url(self) -> str:
         return f"ws://{self.origin.removeprefix('http://')}{self._path}"
 
-    async def answer(self, asked: Asked, reply: HttpReply) -> None:
-        key = asked.header("sec-websocket-key")
-        if self.is_other_path(asked) or key is None:
-            return await reply.whole(404 if key else 426)
-        await reply.switch(accept_headers(key, *_subprotocol(asked.header("sec-websocket-protocol"))))
-        return await self._serve_messages(asked, reply)
+    async def answer(self, request: InboundRequest, reply: HttpReply) -> None:
+        key = request.header("sec-websocket-key")
+        if self.is_other_path(request) or key is None:
+            return await reply.respond(404 if key else 426)
+        await reply.switch(accept_headers(key, *_subprotocol(request.header("sec-websocket-protocol"))))
+        return await self._serve_messages(request, reply)
 
-    async def _serve_messages(self, asked: Asked, reply: HttpReply) -> None:
+    async def _serve_messages(self, request: InboundRequest, reply: HttpReply) -> None:
         name = str(next(self._names))
         place = f"{name}/ws"
-        record = self._host.recorder.record
+        record = self._server.recorder.record
 
         async def write(body: bytes) -> None:
             record(Sender.DRIVER, place, Kind.TEXT, body)
             await reply.write(ws.text_frame(body))
 
-        channel = LineChannel(name, write, reply.write, reply.cut)
-        dispatcher = MessageDispatcher(self._host, channel)
+        channel = DuplexChannel(name, write, reply.write, reply.cut)
+        dispatcher = MessageDispatcher(self._server, channel)
         messages = ws.MessageReader(MAX_BYTES, masked=True)
         try:
-            while data := await asked.connection.some():
+            while data := await request.connection.some():
                 for received in messages.feed(data):
                     if isinstance(received, str):
                         record(Sender.SUBJECT, place, Kind.TEXT, received.encode())

@@ -23,7 +23,7 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.need import A_REGISTRY_ENTRY
-from assay.lab.harness.sabotage.saboteur import Answered, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.subject.out_of_band import REGISTRY
 from assay.lab.harness.subject.registry_entry import (
     KINDS,
@@ -274,9 +274,9 @@ def one_name(reply: Json, context: FaultContext) -> Json:
     breaks="CONF-CAP-03.registry.agree",
     window=lambda revision: revision.batching is not Batching.REFUSED,
 )
-def batches_unlisted(messages: list[Any], context: FaultContext) -> list[Any] | Answered:
+def batches_unlisted(messages: list[Any], context: FaultContext) -> list[Any] | LocalAnswer:
     answers = [{"jsonrpc": "2.0", "id": one["id"], "result": {}} for one in messages if "id" in one]
-    return Answered([answers])
+    return LocalAnswer([answers])
 
 
 @on_reply("the registry entry lacks a tool", breaks="CONF-CAP-03.registry.agree")

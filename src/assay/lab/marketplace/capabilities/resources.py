@@ -27,7 +27,7 @@ from assay.lab.harness.driver.list_change import UPDATED
 from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.driver.server_stream import open_ears
 from assay.lab.harness.need import A_RESOURCE, declares
-from assay.lab.harness.sabotage.saboteur import Answered, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.marketplace.declaration import BOTH, profile_check
@@ -252,18 +252,18 @@ def _hashed(content: Content) -> Iterator[Observation]:
     breaks="CONF-CAP-03.resources.read-only",
     window=newest_of_each_kind,
 )
-def deletes_what_is_there(request: Json, context: FaultContext) -> Json | Answered:
+def deletes_what_is_there(request: Json, context: FaultContext) -> Json | LocalAnswer:
     if not is_writing(request):
         return request
     error = {"code": -32602, "message": "No such resource"}
-    return Answered([{"jsonrpc": "2.0", "id": request["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": request["id"], "error": error}])
 
 
 @on_request("resources/write and its like do their work", breaks="CONF-CAP-03.resources.read-only")
-def writes_resources(request: Json, context: FaultContext) -> Json | Answered:
+def writes_resources(request: Json, context: FaultContext) -> Json | LocalAnswer:
     if not is_writing(request):
         return request
-    return Answered([{"jsonrpc": "2.0", "id": request["id"], "result": {"resultType": "complete"}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": request["id"], "result": {"resultType": "complete"}}])
 
 
 @on_reply("a resource differs at each read", breaks="CONF-CAP-03.resources.stable")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from assay.lab.harness import Observation, Trace, observe
-from assay.lab.harness.sabotage.saboteur import CERTIFIED, LOCKED
+from assay.lab.harness.sabotage.saboteur import WITH_CERTIFICATES, WITH_TOKENS
 from assay.lab.harness.trace.admission import calls_with, in_query, is_public, told
 from assay.lab.harness.trace.trace import Call
 
@@ -33,5 +33,5 @@ def refusals(trace: Trace, rows: Mapping[str, str]) -> Iterator[Observation]:
         yield observe(rows[kind], right, call, expected=f"status {UNAUTHORIZED}", observed=seen)
 
 
-SERVER: Final = f"{LOCKED} reference --profile intelgraph"
-CERTIFIED_SERVER: Final = f"{CERTIFIED} reference --profile intelgraph"
+SERVER: Final = f"{WITH_TOKENS} reference --profile intelgraph"
+CERTIFIED_SERVER: Final = f"{WITH_CERTIFICATES} reference --profile intelgraph"

@@ -29,7 +29,7 @@ from assay.lab.harness.driver.peer import Peer, Pending, encode
 from assay.lab.harness.links.event_stream import has_comment
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, write_request
 from assay.lab.harness.links.link import Sent
-from assay.lab.harness.sabotage.saboteur import Answered
+from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.trace.trace import Call
@@ -337,14 +337,14 @@ def http_heartbeat_none(block: bytes, context: FaultContext) -> bytes:
 
 
 @on_request("a request like one before is refused", breaks="CONF-TPT-01.http.loss", transports=HTTP_ONLY)
-def http_loss_duplicate(message: Json, context: FaultContext) -> Json | Answered:
+def http_loss_duplicate(message: Json, context: FaultContext) -> Json | LocalAnswer:
     method, number = message.get("method"), message.get("id")
     if method not in ("ping", "server/discover") or str(number).startswith("sentinel"):
         return message
     seen = context.memory.setdefault("seen", set())
     if method in seen:
         error = {"code": INVALID_REQUEST, "message": "this was asked already"}
-        return Answered([{"jsonrpc": "2.0", "id": number, "error": error}])
+        return LocalAnswer([{"jsonrpc": "2.0", "id": number, "error": error}])
     seen.add(method)
     return message
 

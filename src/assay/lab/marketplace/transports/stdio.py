@@ -22,8 +22,8 @@ from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.driver.peer import encode
 from assay.lab.harness.links.stdio import TERMINATED
 from assay.lab.harness.sabotage.alteration import encode as encode_message
-from assay.lab.harness.sabotage.saboteur import Answered, Conversation, newest_of_each_kind
-from assay.lab.harness.sabotage.script import least_answer, served
+from assay.lab.harness.sabotage.saboteur import Conversation, LocalAnswer, newest_of_each_kind
+from assay.lab.harness.sabotage.script import minimal_answer, serve_minimal
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Exchange
@@ -203,16 +203,16 @@ def _counted(many: list[Exchange]) -> Observation:
 @scripted("a greeting is printed before the first message", breaks="CONF-TPT-01.stdio.framing")
 async def stdio_framing_banner(conversation: Conversation, revision: Revision) -> None:
     conversation.send(b"Server ready.\n")
-    async for _ in served(conversation, revision):
+    async for _ in serve_minimal(conversation, revision):
         pass
 
 
 @on_request("a line that ends in CR LF is no JSON", breaks="CONF-TPT-01.stdio.framing", transports=STDIO_ONLY)
-def stdio_framing_crlf(message: Json, context: FaultContext) -> Json | Answered:
+def stdio_framing_crlf(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("id") != "crlf":
         return message
     error = {"code": PARSE_ERROR, "message": "parse error"}
-    return Answered([{"jsonrpc": "2.0", "id": "crlf", "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": "crlf", "error": error}])
 
 
 @on_reply(
@@ -227,14 +227,14 @@ def stdio_framing_printed(reply: Json, context: FaultContext) -> Json | bytes:
 
 @scripted("the process ignores SIGTERM", breaks="CONF-TPT-01.stdio.lifecycle", silent=True)
 async def stdio_lifecycle_deaf(conversation: Conversation, revision: Revision) -> None:
-    conversation.deaf = True
-    async for _ in served(conversation, revision):
+    conversation.ignores_termination = True
+    async for _ in serve_minimal(conversation, revision):
         pass
 
 
 @scripted("the process goes on when its input has ended", breaks="CONF-TPT-01.stdio.lifecycle", silent=True)
 async def stdio_lifecycle_stays(conversation: Conversation, revision: Revision) -> None:
-    async for _ in served(conversation, revision):
+    async for _ in serve_minimal(conversation, revision):
         pass
     await asyncio.Event().wait()
 
@@ -252,7 +252,7 @@ async def stdio_load_forgets(conversation: Conversation, revision: Revision) -> 
     count = 0
     while (message := await conversation.receive()) is not None:
         count += 1
-        answer = least_answer(message, revision)
+        answer = minimal_answer(message, revision)
         if answer is not None and count <= QUEUE:
             conversation.send(answer)
 
@@ -267,7 +267,7 @@ BUFFER = 64 * 1024
 )
 async def stdio_load_long(conversation: Conversation, revision: Revision) -> None:
     while (message := await conversation.receive()) is not None:
-        answer = least_answer(message, revision)
+        answer = minimal_answer(message, revision)
         if len(encode_message(message)) > BUFFER:
             conversation.send({"jsonrpc": "2.0", "error": {"code": PARSE_ERROR, "message": "too long"}})
         elif answer is not None:

@@ -21,7 +21,7 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.try_open import ask, come_in, try_open
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.need import PROTECTED, TOKENS_IN_CAPITALS
-from assay.lab.harness.sabotage.saboteur import LOCKED, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import WITH_TOKENS, newest_of_each_kind
 from assay.lab.harness.subject.bearer import CAPITALS, NONE
 from assay.lab.harness.trace.admission import calls_with, is_let_in, is_opening, told
 from assay.lab.harness.trace.challenge import HEADER, METADATA, bearer_challenge
@@ -162,7 +162,9 @@ def judge_offline_access(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_response("the metadata names another resource", breaks="AU-07", server=LOCKED, window=newest_of_each_kind)
+@on_response(
+    "the metadata names another resource", breaks="AU-07", server=WITH_TOKENS, window=newest_of_each_kind
+)
 def metadata_of_another(response: Response, context: FaultContext) -> None:
     if is_document(context) and response.status == 200:
         response.body = (
@@ -170,62 +172,62 @@ def metadata_of_another(response: Response, context: FaultContext) -> None:
         )
 
 
-@on_call("no metadata of the resource is served", breaks="AU-07", server=LOCKED)
+@on_call("no metadata of the resource is served", breaks="AU-07", server=WITH_TOKENS)
 def no_metadata(request: Request, context: FaultContext) -> Response | None:
     return Response([], 404) if is_document(context) else None
 
 
-@on_response("the metadata is a page", breaks="AU-07", server=LOCKED, window=newest_of_each_kind)
+@on_response("the metadata is a page", breaks="AU-07", server=WITH_TOKENS, window=newest_of_each_kind)
 def status_200_for_metadata(response: Response, context: FaultContext) -> None:
     if is_document(context):
         response.set("Content-Type", "text/html")
         response.body = b"<p>Welcome</p>"
 
 
-@on_response("the metadata names no authorization server", breaks="AU-08", server=LOCKED)
+@on_response("the metadata names no authorization server", breaks="AU-08", server=WITH_TOKENS)
 def no_issuers(response: Response, context: FaultContext) -> None:
     if is_document(context) and response.status == 200:
         response.body = b'{"resource": "http://localhost/mcp", "authorization_servers": []}'
 
 
-@on_response("the metadata cannot be found", breaks="AU-10", server=LOCKED)
+@on_response("the metadata cannot be found", breaks="AU-10", server=WITH_TOKENS)
 def hidden_metadata(response: Response, context: FaultContext) -> None:
     drop_from_challenge(response, "resource_metadata")
     if is_document(context):
         response.status, response.body = 404, b""
 
 
-@on_response("the challenge names no metadata", breaks="AU-09", server=LOCKED)
+@on_response("the challenge names no metadata", breaks="AU-09", server=WITH_TOKENS)
 def challenge_without_metadata(response: Response, context: FaultContext) -> None:
     drop_from_challenge(response, "resource_metadata")
 
 
-@on_response("401 comes without a challenge", breaks="AU-09", server=LOCKED)
+@on_response("401 comes without a challenge", breaks="AU-09", server=WITH_TOKENS)
 def no_challenge(response: Response, context: FaultContext) -> None:
     if response.status == 401:
         response.set("WWW-Authenticate", None)
 
 
-@on_response("the challenge names no scope", breaks="AU-14", server=LOCKED)
+@on_response("the challenge names no scope", breaks="AU-14", server=WITH_TOKENS)
 def challenge_without_scope(response: Response, context: FaultContext) -> None:
     drop_from_challenge(response, "scope")
 
 
-@on_call("an audience in capitals is taken for another", breaks="AU-60", server=LOCKED)
+@on_call("an audience in capitals is taken for another", breaks="AU-60", server=WITH_TOKENS)
 def capitals_are_others(request: Request, context: FaultContext) -> Response | None:
     if str(claims(request).get("aud", "")).startswith("HTTP:"):
         return Response([], 401)
     return None
 
 
-@on_response("the challenge names offline_access", breaks="AU-77", server=LOCKED)
+@on_response("the challenge names offline_access", breaks="AU-77", server=WITH_TOKENS)
 def offline_challenge(response: Response, context: FaultContext) -> None:
     if response.status == 401:
         drop_from_challenge(response, "scope")
         response.set("WWW-Authenticate", f'{response.header("www-authenticate")}, scope="mcp offline_access"')
 
 
-@on_response("the metadata names offline_access", breaks="AU-77", server=LOCKED)
+@on_response("the metadata names offline_access", breaks="AU-77", server=WITH_TOKENS)
 def offline_metadata(response: Response, context: FaultContext) -> None:
     if is_document(context) and response.status == 200:
         response.body = (

@@ -18,7 +18,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.try_open import ask, come_in
 from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED, TOKENS_AT_WILL
-from assay.lab.harness.sabotage.saboteur import LOCKED
+from assay.lab.harness.sabotage.saboteur import WITH_TOKENS
 from assay.lab.harness.subject.bearer import STEPPED, WEAK
 from assay.lab.harness.trace.admission import calls_with, told
 from assay.lab.harness.trace.challenge import HEADER, METADATA, Challenge, bearer_challenge
@@ -101,20 +101,20 @@ def judge_step_up(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_response("the challenge has no `insufficient_scope`", breaks="AU-69", server=LOCKED)
+@on_response("the challenge has no `insufficient_scope`", breaks="AU-69", server=WITH_TOKENS)
 def scope_without_error(response: Response, context: FaultContext) -> None:
     if response.status == 403:
         drop_from_challenge(response, "error")
 
 
-@on_response("the challenge names a scope that is not enough", breaks="AU-70", server=LOCKED)
+@on_response("the challenge names a scope that is not enough", breaks="AU-70", server=WITH_TOKENS)
 def wrong_scope(response: Response, context: FaultContext) -> None:
     if response.status == 403:
         drop_from_challenge(response, "scope")
         response.set("WWW-Authenticate", f'{response.header("www-authenticate")}, scope="something-else"')
 
 
-@on_response("the challenge names one scope of two", breaks="AU-71", server=LOCKED)
+@on_response("the challenge names one scope of two", breaks="AU-71", server=WITH_TOKENS)
 def scope_by_scope(response: Response, context: FaultContext) -> None:
     if response.status == 403:
         drop_from_challenge(response, "scope")

@@ -20,7 +20,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.try_open import ask_by_query, come_in, try_open
 from assay.lab.harness.need import A_FOREIGN_TOKEN, AN_EXPIRED_TOKEN, PROTECTED
-from assay.lab.harness.sabotage.saboteur import LOCKED, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import WITH_TOKENS, newest_of_each_kind
 from assay.lab.harness.subject.bearer import (
     ALTERED,
     EXPIRED,
@@ -160,7 +160,7 @@ def judge_malformed_token(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_call("a token for another server is taken", breaks="AU-64", server=LOCKED, transports=GUARDED)
+@on_call("a token for another server is taken", breaks="AU-64", server=WITH_TOKENS, transports=GUARDED)
 def audience_not_read(request: Request, context: FaultContext) -> None:
     remember_first(request, context)
     if claims(request).get("aud") != first_claims(context).get("aud"):
@@ -168,7 +168,10 @@ def audience_not_read(request: Request, context: FaultContext) -> None:
 
 
 @on_call(
-    "tokens that its issuer gave out for others are taken", breaks="AU-66", server=LOCKED, transports=GUARDED
+    "tokens that its issuer gave out for others are taken",
+    breaks="AU-66",
+    server=WITH_TOKENS,
+    transports=GUARDED,
 )
 def any_token_of_issuer(request: Request, context: FaultContext) -> None:
     remember_first(request, context)
@@ -179,7 +182,7 @@ def any_token_of_issuer(request: Request, context: FaultContext) -> None:
 @on_call(
     "tokens that were not issued for this server are taken",
     breaks="SEC-05",
-    server=LOCKED,
+    server=WITH_TOKENS,
     id="security.tokens-of-neighbours",
 )
 def tokens_of_neighbours(request: Request, context: FaultContext) -> None:
@@ -188,13 +191,13 @@ def tokens_of_neighbours(request: Request, context: FaultContext) -> None:
         as_first(request, context)
 
 
-@on_response("a request without a token gets 403", breaks="AU-05", server=LOCKED)
+@on_response("a request without a token gets 403", breaks="AU-05", server=WITH_TOKENS)
 def forbidden_without_token(response: Response, context: FaultContext) -> None:
     if response.status == 401:
         response.status = 403
 
 
-@on_call("requests without a token are served", breaks="AU-05", server=LOCKED, transports=GUARDED)
+@on_call("requests without a token are served", breaks="AU-05", server=WITH_TOKENS, transports=GUARDED)
 def open_door(request: Request, context: FaultContext) -> None:
     if lacks_token(request):
         as_first(request, context)
@@ -202,21 +205,21 @@ def open_door(request: Request, context: FaultContext) -> None:
         remember_first(request, context)
 
 
-@on_call("a token under `alg: none` is taken", breaks="AU-63", server=LOCKED, window=newest_of_each_kind)
+@on_call("a token under `alg: none` is taken", breaks="AU-63", server=WITH_TOKENS, window=newest_of_each_kind)
 def algorithm_none(request: Request, context: FaultContext) -> None:
     remember_first(request, context)
     if header(request).get("alg") == "none":
         as_first(request, context)
 
 
-@on_call("the signature of a token is not verified", breaks="AU-63", server=LOCKED, transports=GUARDED)
+@on_call("the signature of a token is not verified", breaks="AU-63", server=WITH_TOKENS, transports=GUARDED)
 def signature_not_read(request: Request, context: FaultContext) -> None:
     remember_first(request, context)
     if claims(request).get("iss") == first_claims(context).get("iss") and not is_expired(request):
         as_first(request, context)
 
 
-@on_call("a token in the query is taken", breaks="AU-63", server=LOCKED, window=newest_of_each_kind)
+@on_call("a token in the query is taken", breaks="AU-63", server=WITH_TOKENS, window=newest_of_each_kind)
 def token_in_query(request: Request, context: FaultContext) -> None:
     _, found, token = request.target.partition("access_token=")
     if found:
@@ -224,7 +227,7 @@ def token_in_query(request: Request, context: FaultContext) -> None:
         request.set("Authorization", f"Bearer {token}")
 
 
-@on_response("a bad token gets 403", breaks="AU-65", server=LOCKED)
+@on_response("a bad token gets 403", breaks="AU-65", server=WITH_TOKENS)
 def bad_token_forbidden(response: Response, context: FaultContext) -> None:
     if (
         response.status == 401
@@ -237,7 +240,7 @@ def bad_token_forbidden(response: Response, context: FaultContext) -> None:
 @on_call(
     "an expired token is taken",
     breaks="AU-65",
-    server=LOCKED,
+    server=WITH_TOKENS,
     transports=GUARDED,
     scenario="authorization.expired-token",
     window=newest_of_each_kind,
@@ -248,7 +251,7 @@ def expiry_not_read(request: Request, context: FaultContext) -> None:
         as_first(request, context)
 
 
-@on_response("too small a scope gets 401", breaks="AU-06", server=LOCKED)
+@on_response("too small a scope gets 401", breaks="AU-06", server=WITH_TOKENS)
 def small_scope_unauthorized(response: Response, context: FaultContext) -> None:
     if response.status == 403:
         response.status = 401
@@ -257,7 +260,7 @@ def small_scope_unauthorized(response: Response, context: FaultContext) -> None:
 @on_call(
     "malformed credentials get 500",
     breaks="AU-06",
-    server=LOCKED,
+    server=WITH_TOKENS,
     transports=GUARDED,
     window=newest_of_each_kind,
 )

@@ -150,5 +150,5 @@ def notification_ok(response: Response, context: FaultContext) -> None:
 
 @on_response("a refused notification gets 200 and an error", breaks="HTTP-11")
 def refused_with_ok(response: Response, context: FaultContext) -> None:
-    if response.status >= 400 and context.asked is not None and "id" not in context.asked:
+    if response.status >= 400 and context.request is not None and "id" not in context.request:
         response.status = 200

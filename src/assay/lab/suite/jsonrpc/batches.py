@@ -9,7 +9,7 @@ from typing import Any
 from assay.lab.harness import FaultContext, Observation, Stage, Trace, check, observe, on_batch, scenario
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.links.broken_off import NoAnswer
-from assay.lab.harness.sabotage.saboteur import Answered
+from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.trace.message import same_id
 from assay.model.error import INVALID_REQUEST, PARSE_ERROR
 from assay.revisions.registry import REVISIONS
@@ -81,6 +81,6 @@ def batch_first_only(members: list[Any], context: FaultContext) -> list[Any]:
 
 
 @on_batch("a batch is refused", breaks="BASE-14")
-def batch_refused(members: list[Any], context: FaultContext) -> Answered:
+def batch_refused(members: list[Any], context: FaultContext) -> LocalAnswer:
     error = {"code": INVALID_REQUEST, "message": "expected an object"}
-    return Answered([{"jsonrpc": "2.0", "id": None, "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": None, "error": error}])

@@ -22,7 +22,7 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.sabotage.alteration import encode
-from assay.lab.harness.sabotage.saboteur import Answered, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.trace.unexplained_error import is_sound, names_nothing, unexplained_errors
@@ -329,10 +329,10 @@ BUFFER = 64 * 1024
     transports=STDIO_ONLY,
     id="framing.short-buffer",
 )
-def short_buffer(message: Json, context: FaultContext) -> Json | Answered:
+def short_buffer(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if len(encode(message)) <= BUFFER:
         return message
-    return Answered([{"jsonrpc": "2.0", "error": {"code": PARSE_ERROR, "message": "parse error"}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "error": {"code": PARSE_ERROR, "message": "parse error"}}])
 
 
 @on_request(
@@ -342,10 +342,10 @@ def short_buffer(message: Json, context: FaultContext) -> Json | Answered:
     transports=STDIO_ONLY,
     id="framing.unicode-line-ends",
 )
-def unicode_line_ends(message: Json, context: FaultContext) -> Json | Answered:
+def unicode_line_ends(message: Json, context: FaultContext) -> Json | LocalAnswer:
     pieces = encode(message).decode().splitlines()
     broken = {"jsonrpc": "2.0", "id": None, "error": {"code": PARSE_ERROR, "message": "parse error"}}
-    return message if len(pieces) == 1 else Answered([broken for _ in pieces])
+    return message if len(pieces) == 1 else LocalAnswer([broken for _ in pieces])
 
 
 @on_reply("an error has the code -32001", breaks="BASE-21")

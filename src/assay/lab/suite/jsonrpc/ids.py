@@ -16,7 +16,7 @@ from assay.lab.harness import (
     on_request,
     scenario,
 )
-from assay.lab.harness.sabotage.saboteur import Answered, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.unexplained_error import names_nothing, unexplained_errors
 from assay.lab.harness.transport import STDIO_ONLY, Transport
@@ -168,16 +168,16 @@ def judge_one_outcome(trace: Trace) -> Iterator[Observation]:
 @on_request(
     "a response that nobody asked for is answered", breaks="BASE-06", scenario="jsonrpc.stray-response"
 )
-def answers_responses(message: Json, context: FaultContext) -> Json | Answered:
+def answers_responses(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if "method" in message or "id" not in message:
         return message
     error = {"code": INVALID_REQUEST, "message": "there is no method in this request"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error} for _ in range(2)])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error} for _ in range(2)])
 
 
 @on_reply("every request is answered twice", breaks="BASE-06", transports=STDIO_ONLY)
 def answers_twice(reply: Json, context: FaultContext) -> list[Json]:
-    return [reply, reply] if context.asked is not None else [reply]
+    return [reply, reply] if context.request is not None else [reply]
 
 
 @on_reply(

@@ -19,7 +19,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.sabotage.alteration import encode
-from assay.lab.harness.sabotage.saboteur import Answered, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.unexplained_error import names_nothing
 from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND
@@ -67,10 +67,10 @@ def _is_refusal(trace: Trace, answer: Message) -> bool:
 
 
 @on_request("a notification is answered with an empty result", breaks="BASE-10")
-def answers_notifications(message: Json, context: FaultContext) -> Json | Answered:
+def answers_notifications(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if "id" in message or message.get("method") == "notifications/initialized":
         return message
-    return Answered([{"jsonrpc": "2.0", "id": None, "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": None, "result": {}}])
 
 
 @on_batch(
@@ -79,19 +79,19 @@ def answers_notifications(message: Json, context: FaultContext) -> Json | Answer
     scenario="jsonrpc.batch",
     window=lambda revision: revision.batching is Batching.ACCEPTED,
 )
-def batched_notifications(members: list[Any], context: FaultContext) -> list[Any] | Answered:
+def batched_notifications(members: list[Any], context: FaultContext) -> list[Any] | LocalAnswer:
     if any("id" in member for member in members):
         return members
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": "no id"}}
-    return Answered([encode([error for _ in members])])
+    return LocalAnswer([encode([error for _ in members])])
 
 
 @on_request("an unknown notification gets -32601", breaks="BASE-10", scenario="jsonrpc.notifications")
-def error_to_notification(message: Json, context: FaultContext) -> Json | Answered:
+def error_to_notification(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "notifications/no-such-notification":
         return message
     error = {"code": METHOD_NOT_FOUND, "message": "there is no such method"}
-    return Answered([{"jsonrpc": "2.0", "id": None, "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": None, "error": error}])
 
 
 @on_request(
@@ -100,7 +100,7 @@ def error_to_notification(message: Json, context: FaultContext) -> Json | Answer
     window=newest_of_each_kind,
     scenario="jsonrpc.notifications",
 )
-def serves_without_id(message: Json, context: FaultContext) -> Json | Answered:
+def serves_without_id(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if "id" in message or "method" not in message or message["method"].startswith("notifications/"):
         return message
-    return Answered([{"jsonrpc": "2.0", "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "result": {}}])

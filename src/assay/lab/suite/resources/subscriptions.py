@@ -21,7 +21,7 @@ from assay.lab.harness.driver.choice import CHANGING, argument_sets, tools_that,
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, WATCHED, provoke
 from assay.lab.harness.driver.server_stream import open_ears
 from assay.lab.harness.need import A_RESOURCE, Need, declares
-from assay.lab.harness.sabotage.saboteur import Answered
+from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.trace.trace import NOT_HEARD
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.model.error import METHOD_NOT_FOUND
@@ -136,10 +136,10 @@ def list_change_unsent(reply: Json, context: FaultContext) -> Json | None:
     scenario="resources.changes",
     window=lambda revision: revision is HANDSHAKE[-1],
 )
-def unsubscribe_ignored(message: Json, context: FaultContext) -> Json | Answered:
+def unsubscribe_ignored(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "resources/unsubscribe":
         return message
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
 
 
 @on_reply(

@@ -34,7 +34,7 @@ from assay.lab.harness.driver.message_meta import (
 from assay.lab.harness.driver.mirrored_header import param_headers
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.need import Need
-from assay.lab.harness.sabotage.saboteur import Answered, meta_of
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Exchange
@@ -307,11 +307,11 @@ def versions_untold(reply: Json, context: FaultContext) -> Json:
 
 
 @on_request("`initialize` is refused without a word on versions", breaks="VER-10")
-def greeting_unknown(message: Json, context: FaultContext) -> Json | Answered:
+def greeting_unknown(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "initialize":
         return message
     error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 @on_reply("what is declared depends on the name of the client", breaks="META-12")
@@ -324,20 +324,20 @@ def favourite_client(reply: Json, context: FaultContext) -> Json:
 
 @on_reply("a request without `clientInfo` is refused", breaks="META-12")
 def known_clients_only(reply: Json, context: FaultContext) -> Json:
-    if context.asked is None or CLIENT_KEY in context.meta:
+    if context.request is None or CLIENT_KEY in context.meta:
         return reply
     error = {"code": INVALID_PARAMS, "message": "clientInfo is required"}
     return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
 
 
 @on_request("nothing works on a connection before discovery", breaks="BASE-29", transports=STDIO_ONLY)
-def list_before_use(message: Json, context: FaultContext) -> Json | Answered:
+def list_before_use(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") == "server/discover":
         context.memory["discovered"] = True
     if "discovered" in context.memory or "id" not in message:
         return message
     error = {"code": INVALID_PARAMS, "message": "not initialized"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 RESULT_EDITS: Final = edited_results(

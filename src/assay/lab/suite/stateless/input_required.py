@@ -31,7 +31,7 @@ from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.driver.question import ASKED_DURING, ELICIT, URL_REQUIRED
 from assay.lab.harness.driver.question import ASKING as ASKING_METHODS
 from assay.lab.harness.need import A_TOOL
-from assay.lab.harness.sabotage.saboteur import Answered, meta_of, params_of
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of, params_of
 from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
@@ -341,12 +341,12 @@ def remember(reply: Json, context: FaultContext) -> Json:
     scenario="stateless.asking",
     reply=remember,
 )
-def waits_for_answers(message: Json, context: FaultContext) -> Json | Answered:
+def waits_for_answers(message: Json, context: FaultContext) -> Json | LocalAnswer:
     params = params_of(message)
     if not context.memory.get(params.get("name", "")) or "inputResponses" in params:
         return message
     error = {"code": INVALID_REQUEST, "message": "waiting for input"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 @on_reply("the client is pinged", breaks="BASE-32", transports=STDIO_ONLY, scenario="stateless.discovery")

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from assay.lab.harness import FaultContext, Json, Observation, Trace, check, observe, on_request
-from assay.lab.harness.sabotage.saboteur import Answered, params_of
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, params_of
 from assay.lab.suite.retry import Retry, identity, retries, succeeded, wants_input
 from assay.model.error import INVALID_PARAMS
 
@@ -161,17 +161,17 @@ def answers_skipped(message: Json, context: FaultContext) -> Json:
 
 
 @on_request("an answer that was not asked for is refused", breaks="MR-22", scenario="stateless.asking")
-def answer_too_many(message: Json, context: FaultContext) -> Json | Answered:
+def answer_too_many(message: Json, context: FaultContext) -> Json | LocalAnswer:
     given = params_of(message).get("inputResponses")
     if not isinstance(given, dict) or "nobody-asked" not in given:
         return message
     error = {"code": INVALID_PARAMS, "message": "unexpected input response: nobody-asked"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 @on_request("a missing answer is an error", breaks="MR-23", scenario="stateless.asking")
-def answer_missing(message: Json, context: FaultContext) -> Json | Answered:
+def answer_missing(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if params_of(message).get("inputResponses") != {}:
         return message
     error = {"code": INVALID_PARAMS, "message": "missing input response"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])

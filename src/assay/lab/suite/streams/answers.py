@@ -279,7 +279,7 @@ def judge_no_requests(trace: Trace) -> Iterator[Observation]:
 @on_block("a request that was hung up on is answered on another stream", breaks="HTTP-20")
 def answers_who_left(block: bytes, context: FaultContext) -> bytes:
     if context.method == "subscriptions/listen":
-        context.memory["left"] = context.asked["id"] if context.asked is not None else None
+        context.memory["left"] = context.request["id"] if context.request is not None else None
         return block
     answer = {"jsonrpc": "2.0", "id": context.memory.get("left"), "result": {"resultType": "complete"}}
     return b"data: %b\n\n%b" % (msgspec.json.encode(answer), block)
@@ -288,7 +288,7 @@ def answers_who_left(block: bytes, context: FaultContext) -> bytes:
 @on_block("what was listened for is told after hanging up, on another stream", breaks="HTTP-21")
 def tells_who_left(block: bytes, context: FaultContext) -> bytes:
     if context.method == "subscriptions/listen":
-        context.memory["left"] = context.asked["id"] if context.asked is not None else None
+        context.memory["left"] = context.request["id"] if context.request is not None else None
         return block
     meta = {"_meta": {SUBSCRIPTION_KEY: context.memory.get("left")}}
     told = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": meta}

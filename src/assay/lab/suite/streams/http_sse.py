@@ -96,7 +96,7 @@ def _is_message(frame: Frame, data: bytes) -> bool:
 
 @on_call("the endpoint for messages gets no POST of notifications", breaks="SSE-01", transports=HTTP_SSE_ONLY)
 def no_post_for_notifications(request: Request, context: FaultContext) -> Response | None:
-    return Response([], 405) if context.asked is not None and "id" not in context.asked else None
+    return Response([], 405) if context.request is not None and "id" not in context.request else None
 
 
 @on_block("the `endpoint` event holds an object", breaks="SSE-02", transports=HTTP_SSE_ONLY, silent=True)

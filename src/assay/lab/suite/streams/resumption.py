@@ -207,8 +207,8 @@ def page_for_browsers(request: Request, context: FaultContext) -> Response | Non
 
 @on_call("a response comes on the stream of no request", breaks="HTTP-30")
 def answers_to_listeners(request: Request, context: FaultContext) -> Response | None:
-    if context.method == "ping" and context.asked is not None and "kept" not in context.memory:
-        context.memory["kept"] = {"jsonrpc": "2.0", "id": context.asked["id"], "result": {}}
+    if context.method == "ping" and context.request is not None and "kept" not in context.memory:
+        context.memory["kept"] = {"jsonrpc": "2.0", "id": context.request["id"], "result": {}}
         return Response([], 202, b"")
     if request.method != "GET" or "kept" not in context.memory:
         return None

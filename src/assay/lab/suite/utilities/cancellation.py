@@ -28,7 +28,7 @@ from assay.lab.harness.driver.peer import Peer, Pending
 from assay.lab.harness.driver.safe_request import AN_ERRAND, SafeRequest, errands
 from assay.lab.harness.links.http import HttpLink
 from assay.lab.harness.links.http_text import EVENT_STREAM, parse_head
-from assay.lab.harness.sabotage.saboteur import Answered, Conversation, params_of
+from assay.lab.harness.sabotage.saboteur import Conversation, LocalAnswer, params_of
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.order import is_answered_before
@@ -327,12 +327,12 @@ def judge_odd_cancellation(trace: Trace) -> Iterator[Observation]:
 
 
 @on_request("a cancelled request is answered with an error", breaks="CAN-06", transports=STDIO_ONLY)
-def cancelled_error(message: Json, context: FaultContext) -> Json | Answered:
+def cancelled_error(message: Json, context: FaultContext) -> Json | LocalAnswer:
     cancelled = params_of(message).get("requestId")
     if message.get("method") != "notifications/cancelled" or cancelled is None:
         return message
     error = {"code": 0, "message": "Request cancelled"}
-    return Answered([{"jsonrpc": "2.0", "id": cancelled, "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": cancelled, "error": error}])
 
 
 @on_request(
@@ -340,8 +340,8 @@ def cancelled_error(message: Json, context: FaultContext) -> Json | Answered:
     breaks="CAN-06",
     window=lambda revision: not revision.http.disconnect_cancels,
 )
-def deaf_to_cancellation(message: Json, context: FaultContext) -> Json | Answered:
-    return Answered([]) if message.get("method") == "notifications/cancelled" else message
+def deaf_to_cancellation(message: Json, context: FaultContext) -> Json | LocalAnswer:
+    return LocalAnswer([]) if message.get("method") == "notifications/cancelled" else message
 
 
 @on_request(
@@ -349,15 +349,15 @@ def deaf_to_cancellation(message: Json, context: FaultContext) -> Json | Answere
     breaks="CAN-01",
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
-def echoes_cancellation(message: Json, context: FaultContext) -> Json | Answered:
-    return Answered([message]) if message.get("method") == "notifications/cancelled" else message
+def echoes_cancellation(message: Json, context: FaultContext) -> Json | LocalAnswer:
+    return LocalAnswer([message]) if message.get("method") == "notifications/cancelled" else message
 
 
 @on_call("a listen stream ends without a word", breaks="CAN-12")
 def listening_ends(request: Request, context: FaultContext) -> Response | None:
-    if context.method != "subscriptions/listen" or context.asked is None:
+    if context.method != "subscriptions/listen" or context.request is None:
         return None
-    meta = {SUBSCRIPTION_KEY: context.asked["id"]}
+    meta = {SUBSCRIPTION_KEY: context.request["id"]}
     method = "notifications/subscriptions/acknowledged"
     params = {"_meta": meta, "notifications": context.params["notifications"]}
     event = msgspec.json.encode({"jsonrpc": "2.0", "method": method, "params": params})
@@ -373,13 +373,13 @@ def cancels_failures(reply: Json, context: FaultContext) -> list[Json]:
 
 
 @on_request("after a late cancellation the next request fails", breaks="CAN-08")
-def cancels_the_next(message: Json, context: FaultContext) -> Json | Answered:
+def cancels_the_next(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") == "notifications/cancelled":
         context.memory["waiting"] = True
     if "id" not in message or not context.memory.pop("waiting", False):
         return message
     error = {"code": INTERNAL_ERROR, "message": "cancelled"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 @scripted("a late cancellation ends the server", breaks="CAN-08", scenario="utilities.odd-cancellations")
@@ -396,16 +396,16 @@ RESULTS = {"initialize": {"capabilities": {}, "serverInfo": {"name": "frail", "v
 
 
 @on_request("a malformed cancellation is answered with an error", breaks="CAN-09")
-def malformed_cancellation_error(message: Json, context: FaultContext) -> Json | Answered:
+def malformed_cancellation_error(message: Json, context: FaultContext) -> Json | LocalAnswer:
     named = params_of(message).get("requestId")
     if message.get("method") != "notifications/cancelled" or isinstance(named, int | str):
         return message
     error = {"code": INVALID_PARAMS, "message": "requestId: Field required"}
-    return Answered([{"jsonrpc": "2.0", "id": None, "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": None, "error": error}])
 
 
 @on_request("cancelling an unknown request is answered with an error", breaks="CAN-09")
-def unknown_cancellation_error(message: Json, context: FaultContext) -> Json | Answered:
+def unknown_cancellation_error(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "notifications/cancelled":
         context.memory[repr(message.get("id"))] = True
         return message
@@ -413,4 +413,4 @@ def unknown_cancellation_error(message: Json, context: FaultContext) -> Json | A
     if not isinstance(named, int | str) or repr(named) in context.memory:
         return message
     error = {"code": INVALID_PARAMS, "message": "no such request"}
-    return Answered([{"jsonrpc": "2.0", "id": None, "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": None, "error": error}])

@@ -24,7 +24,7 @@ from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.safe_request import errands
 from assay.lab.harness.links.http_text import parse_head
 from assay.lab.harness.need import Need, declares
-from assay.lab.harness.sabotage.saboteur import Answered, meta_of, params_of
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of, params_of
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.log_level import LEVELS, severity
@@ -223,10 +223,10 @@ def judge_log_declared(trace: Trace) -> Iterator[Observation]:
 
 
 @on_request("`logging/setLevel` changes nothing", breaks="LOG-02")
-def level_ignored(message: Json, context: FaultContext) -> Json | Answered:
+def level_ignored(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "logging/setLevel":
         return message
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
 
 
 @on_request("the level is taken for the one as far from the other end", breaks="LOG-02")
@@ -271,10 +271,10 @@ def logs_to_listeners(reply: Json, context: FaultContext) -> list[Json]:
 
 
 @on_request("a log level that does not exist is accepted", breaks="LOG-03")
-def any_level(message: Json, context: FaultContext) -> Json | Answered:
+def any_level(message: Json, context: FaultContext) -> Json | LocalAnswer:
     params = params_of(message)
     if message.get("method") == "logging/setLevel" and params.get("level", "debug") not in LEVELS:
-        return Answered([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
+        return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
     meta = meta_of(message)
     if meta.get(LOG_LEVEL_KEY, "debug") not in LEVELS:
         meta.pop(LOG_LEVEL_KEY)

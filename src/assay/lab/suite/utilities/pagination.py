@@ -19,7 +19,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.need import Need
-from assay.lab.harness.sabotage.saboteur import Answered, params_of
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, params_of
 from assay.lab.harness.subject.discovery import LISTS
 from assay.lab.harness.trace.trace import Exchange, Probe
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
@@ -146,14 +146,14 @@ def _is_listed(probe: Probe, trace: Trace) -> bool:
 
 
 @on_request("a cursor works once", breaks="PAG-02")
-def cursor_used_up(message: Json, context: FaultContext) -> Json | Answered:
+def cursor_used_up(message: Json, context: FaultContext) -> Json | LocalAnswer:
     cursor = params_of(message).get("cursor")
     used = context.memory.setdefault("used", [])
     if cursor is None or cursor not in used:
         used.append(cursor)
         return message
     error = {"code": INVALID_PARAMS, "message": "cursor expired"}
-    return Answered([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
 
 
 @on_reply("a list that never ends", breaks="PAG-02")

@@ -13,7 +13,7 @@ from msgspec import Struct
 Json = dict[str, Any]
 
 
-class Brief(Struct, frozen=True):
+class ClientScript(Struct, frozen=True):
     steps: tuple[Json, ...] = ()
     capabilities: tuple[str, ...] = ()
     """The capabilities that the client should declare."""
@@ -46,6 +46,6 @@ def step(do: str, /, **arguments: Any) -> Json:
 LIST_TOOLS: Json = {"do": "list_tools"}
 
 
-def tried(step: Json) -> Json:
+def optional(step: Json) -> Json:
     """A step after which the client continues even if it fails."""
     return {**step, "may_fail": True}

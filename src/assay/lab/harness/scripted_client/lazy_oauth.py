@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .oauth import OAuth
 
 
-def wallet_for(client: ScriptedClient) -> OAuth:
+def oauth_for(client: ScriptedClient) -> OAuth:
     """Imported with the first client, because judging servers must not need the extra that OAuth needs."""
     oauth: OAuth = import_module(f"{__package__}.oauth").OAuth(client)
     return oauth
