@@ -48,6 +48,6 @@ async def test_every_saboteur_is_caught_for_the_right_reason(
 
 @pytest.mark.timeout(600)
 async def test_every_row_catches_a_saboteur() -> None:
-    catching = {row for server in SERVERS for one in await trials_before(server) for row in one.by}
+    catching = {row for server in SERVERS for one in await trials_before(server) for row in one.caught_by}
     every = dict.fromkeys(row for check in SUITE.checks.values() for row in check.results)
     expect_none(f"{row}: no saboteur shows that it can fail" for row in every if row not in catching)

@@ -38,7 +38,7 @@ async def test_every_saboteur_is_caught_for_the_right_reason(
 
 @pytest.mark.timeout(600)
 async def test_every_check_catches_a_saboteur() -> None:
-    catching = {check for server in SERVERS for one in await trials_before(server) for check in one.by}
+    catching = {check for server in SERVERS for one in await trials_before(server) for check in one.caught_by}
     expect_none(
         f"{check}: no saboteur shows that it can fail" for check in SUITE.checks if check not in catching
     )

@@ -114,7 +114,7 @@ async def test_hook_drops_received_messages() -> None:
     def drop(message: Json, client: ScriptedClient) -> Json | None:
         return None if client.agreed else message
 
-    run = await run_script(call_tool("work"), fault={"hearing": drop})
+    run = await run_script(call_tool("work"), fault={"received": drop})
     assert run.ended.status == 1
 
 

@@ -233,7 +233,7 @@ async def test_scenario_answers_http_itself_sends_raw_bytes_or_disconnects() -> 
 async def test_server_listens_on_ipv6_too() -> None:
     async with open_stage() as running:
         try:
-            client = await running.connect(server="::1")
+            client = await running.connect(host="::1")
         except OSError:
             pytest.skip("this machine has no IPv6")
         assert (await client.ask("POST", "/mcp", message("ping", 1))).head.status == 200
