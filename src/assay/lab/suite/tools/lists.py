@@ -157,8 +157,9 @@ def silent_change(reply: Json, context: FaultContext) -> Json | None:
 
 @on_reply("`tools/list` is not a known method", breaks="TL-03")
 def list_unknown(reply: Json, context: FaultContext) -> Json:
-    unknown = error_reply(reply, METHOD_NOT_FOUND, "Method not found")
-    return unknown if context.method == "tools/list" else reply
+    if context.method != "tools/list":
+        return reply
+    return error_reply(reply, METHOD_NOT_FOUND, "Method not found")
 
 
 RESULT_EDITS: Final = edited_results(
