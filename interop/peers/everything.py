@@ -1,8 +1,8 @@
-"""The fixtures that the official suite expects, as data for the servers on other SDKs.
+"""The fixtures of the official suite as data for servers on other SDKs.
 
-A tool has `content` that it always answers with, or `rounds` of questions and what it `says` in the end, or
-neither: then the server has a function for it. `stateful` tools need their state back with the answers, and a
-`choosy` one asks only what the client declared that it can answer.
+A tool has fixed `content`, or `rounds` of questions and a final text (`says`), or neither if the server has a
+function for it. `stateful` tools need their state back with the answers; a `choosy` one asks only questions
+that the client declared support for.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CAPABILITIES = {
 
 
 def filled(value: Any, fields: Mapping[str, str]) -> Any:
-    """Put fields in the place of `{name}`, however deep."""
+    """Replace `{name}` by fields, at any depth."""
     if isinstance(value, str):
         for name, text in fields.items():
             value = value.replace(f"{{{name}}}", text)
@@ -34,7 +34,7 @@ def filled(value: Any, fields: Mapping[str, str]) -> Any:
 
 
 def described(answer: Mapping[str, Any]) -> str:
-    """What the client answered: a form, a message of its model, or its roots."""
+    """The client's answer as text: a form, a message of its model, or its roots."""
     if "action" in answer:
         return f"action={answer['action']}, content={json.dumps(answer.get('content', {}))}"
     if "roots" in answer:
@@ -43,7 +43,7 @@ def described(answer: Mapping[str, Any]) -> str:
 
 
 def fields_of(answers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """What a text can be filled with: the fields of each form, and all answers together."""
+    """Values for `filled`: the fields of each form, and all answers together."""
     forms = [answer.get("content") or {} for answer in answers.values() if "action" in answer]
     fields = {name: str(value) for form in forms for name, value in form.items()}
     return {**fields, "answers": "; ".join(map(described, answers.values()))}

@@ -1,7 +1,7 @@
-"""What the everything server does not offer: lists of several pages, a call that lasts, a call to interrupt.
+"""Features that the everything server lacks: lists of several pages, a slow call, a call to interrupt.
 
-Served with `assay serve interop/peers/fixture.py`. A `token` names one call, so that a client can ask in a
-second call what became of the first.
+Served with `assay serve interop/peers/fixture.py`. A `token` identifies a call, so that a second call can ask
+about the first.
 """
 
 import asyncio
@@ -10,12 +10,12 @@ from collections import defaultdict
 from assay import Context, Server
 
 PAGE = 2
-# Longer than any client waits: a call that ends by itself was not cancelled.
+# Longer than any client waits: a call that returns was not cancelled.
 LONG = 60.0
-# Between two messages of `interrupted`: the second must come while nobody is connected, and apart from the
-# answer, since some clients drop a report that arrives in one piece with it.
+# Between two messages of `interrupted`: the second must be sent while no client is connected, and separately
+# from the answer, because some clients drop a report that arrives together with it.
 GAP = 0.2
-# The relay of `interop/relay.py` cuts the connection that carries this word, once for each token.
+# The relay of `interop/relay.py` cuts a connection with this word, once for each token.
 CUT = "cut-here"
 
 server = Server("interop-fixture", version="1.0.0", page_size=PAGE)
@@ -24,14 +24,14 @@ cancelled: dict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
 @server.tool
 async def last(token: str, ctx: Context) -> str:
-    """Report that it runs, then work until it is cancelled"""
+    """Report progress, then work until cancelled"""
     await ctx.progress(1, message="running")
     try:
         await asyncio.sleep(LONG)
     except asyncio.CancelledError:
         cancelled[token].set()
         raise
-    return "nobody cancelled this call"
+    return "this call was not cancelled"
 
 
 @server.tool
@@ -59,7 +59,7 @@ async def fourth() -> str:
 
 @server.tool
 async def fifth() -> str:
-    """Begin the third page of the list"""
+    """Start the third page of the list"""
     return "fifth"
 
 

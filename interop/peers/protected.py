@@ -1,4 +1,4 @@
-"""A server where one tool takes more than the other: for clients that must ask for more on the way.
+"""A server with one tool that needs more scopes, for testing step-up authorization.
 
 Served with `assay serve interop/peers/protected.py --auth …`.
 """
@@ -10,11 +10,11 @@ server = Server("interop-protected", version="1.0.0")
 
 @server.tool
 async def look(ctx: Context) -> str:
-    """Takes what everything here takes"""
+    """Needs only the scopes of the server"""
     return f"granted {' '.join(sorted(ctx.scopes or ()))}"
 
 
 @server.tool(scopes=["write"])
 async def change(ctx: Context) -> str:
-    """Takes the scope `write` as well"""
+    """Also needs the scope `write`"""
     return f"changed by {ctx.principal}"

@@ -1,15 +1,15 @@
-"""What a Python client program learns by watching its own HTTP requests, in ways every SDK lets it."""
+"""HTTP clients that record sessions and resumptions, for use with any Python SDK."""
 
 from typing import Any
 
 import httpx2
-from reporting import expect
+from report import expect
 
 TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 
 
 class Wire:
-    """Makes HTTP clients that note the sessions they were given and the streams they returned to."""
+    """Creates HTTP clients that record their sessions and resumed streams."""
 
     def __init__(self) -> None:
         self.sessions: list[str] = []
@@ -27,12 +27,12 @@ class Wire:
             self.sessions.append(session)
 
     def expect_resumption(self) -> None:
-        """Without this, an answer on a connection that nobody closed would pass for a resumed one."""
+        """Assert a resumption; otherwise an answer on an unbroken connection would count."""
         if not self.resumptions:
-            raise AssertionError("the client never asked for the rest of a stream")
+            raise AssertionError("the client never resumed a stream")
 
     async def expect_deleted(self, url: str) -> None:
-        """See that the server forgot the session, by a request that names it."""
+        """Assert that the server deleted the session, with a request that names it."""
         headers = {"mcp-session-id": self.sessions[0], "accept": "application/json, text/event-stream"}
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         async with httpx2.AsyncClient(timeout=TIMEOUT) as http:

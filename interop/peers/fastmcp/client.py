@@ -1,7 +1,7 @@
 """The client of fastmcp, used for every feature of our servers.
 
-It runs once on the handshake revisions and once on the newest, which fastmcp asks for by default. Where
-`Client` has no method of its own, its `session`, which fastmcp offers for that, is used.
+It runs once with a handshake and once on the newest revision, which fastmcp requests by default. Features
+without a method of `Client` use its `session`.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from fastmcp.exceptions import ToolError
 from mcp import MCPDeprecationWarning
 from mcp.client.subscriptions import listen
-from reporting import (
+from report import (
     LOG_LEVEL,
     PER_REQUEST,
     SILENCE,
@@ -40,7 +40,7 @@ PNG = b"\x89PNG"
 
 
 class Updates(MessageHandler):
-    """Keeps the addresses of the resources that were updated."""
+    """Collects the URIs of updated resources."""
 
     def __init__(self) -> None:
         self.inbox: asyncio.Queue[str] = asyncio.Queue()
@@ -50,20 +50,20 @@ class Updates(MessageHandler):
 
 
 class Answer(types.Result):
-    """What `models/list` and `models/select` have in common."""
+    """The common part of the `models/list` and `models/select` results."""
 
     active: str
 
 
 class Program:
-    """One connection for most features; those that end or exhaust a connection open their own."""
+    """Most features share one connection; those that close it open another."""
 
     def __init__(self, targets: Targets, connections: AsyncExitStack) -> None:
         self.targets = targets
         self.connections = connections
         self.logs: list[str] = []
         self.updates = Updates()
-        self.asked: list[str] = []
+        self.questions: list[str] = []
 
     def client(self, target: list[str] | str | StreamableHttpTransport) -> Client[Any]:
         server: Any = target
@@ -83,11 +83,11 @@ class Program:
         self.fixture = await self.connections.enter_async_context(self.client(self.targets.fixture))
 
     async def on_sampling(self, messages: list[Any], _params: Any, _context: Any) -> str:
-        self.asked.append(messages[0].content.text)
+        self.questions.append(messages[0].content.text)
         return "sampled by the client"
 
     async def on_elicitation(self, message: str, form: Any, _params: Any, _context: Any) -> ElicitResult[Any]:
-        self.asked.append(message)
+        self.questions.append(message)
         return ElicitResult(action="accept", content=form(username="ada", email="ada@example.org"))
 
     async def on_log(self, message: LogMessage) -> None:
@@ -145,15 +145,15 @@ class Program:
         names = [prompt.name for prompt in await self.everything.list_prompts()]
         arguments = {"arg1": "one", "arg2": "two"}
         prompt = await self.everything.get_prompt("test_prompt_with_arguments", arguments)
-        said = text_of([prompt.messages[0].content])
-        expect(said, "Prompt with arguments: arg1='one', arg2='two'", "prompt")
+        text = text_of([prompt.messages[0].content])
+        expect(text, "Prompt with arguments: arg1='one', arg2='two'", "prompt")
         return f"{len(names)} prompts"
 
     async def completion(self) -> str:
         prompt = types.PromptReference(type="ref/prompt", name="test_prompt_with_arguments")
-        found = await self.everything.complete(prompt, {"name": "arg1", "value": "par"})
-        expect(set(found.values), {"paris", "park", "party"}, "values")
-        return ", ".join(found.values)
+        suggestions = await self.everything.complete(prompt, {"name": "arg1", "value": "par"})
+        expect(set(suggestions.values), {"paris", "park", "party"}, "values")
+        return ", ".join(suggestions.values)
 
     async def logging(self) -> str:
         self.logs.clear()
@@ -164,7 +164,7 @@ class Program:
         return "3 messages at info, none at error"
 
     async def log_at(self, level: types.LoggingLevel) -> None:
-        """Call the tool that logs, with the level set as the revision wants: for good, or in the call."""
+        """Call the tool that logs, with the level for the session or for the call, by the revision."""
         meta: Any = {LOG_LEVEL: level}
         if self.targets.revision != PER_REQUEST:
             await self.everything.set_logging_level(level)
@@ -173,13 +173,13 @@ class Program:
         await asyncio.sleep(SILENCE)
 
     async def progress(self) -> str:
-        seen: list[tuple[float, float | None]] = []
+        reports: list[tuple[float, float | None]] = []
 
         async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-            seen.append((progress, total))
+            reports.append((progress, total))
 
         await self.everything.call_tool("test_tool_with_progress", progress_handler=on_progress)
-        expect(seen, [(0, 100), (50, 100), (100, 100)], "progress")
+        expect(reports, [(0, 100), (50, 100), (100, 100)], "progress")
         return "0, 50, 100 of 100"
 
     async def subscription(self) -> str:
@@ -195,11 +195,11 @@ class Program:
 
     @asynccontextmanager
     async def subscribed(self) -> AsyncIterator[None]:
-        """Subscribed to the watched resource in the way of the revision."""
+        """Subscribe to the watched resource as the revision requires."""
         if self.targets.revision == PER_REQUEST:
             async with listen(self.everything.session, resource_subscriptions=[WATCHED]):
                 yield
-            # The SDK cancels in the background, and would send the next call first.
+            # The SDK cancels in the background and might send the next call first.
             await asyncio.sleep(SILENCE)
             return
         await self.everything.session.subscribe_resource(WATCHED)
@@ -207,17 +207,17 @@ class Program:
         await self.everything.session.unsubscribe_resource(WATCHED)
 
     async def sampling(self) -> str:
-        self.asked.clear()
-        said = await self.text("test_sampling", prompt="a question")
-        expect((said, self.asked), ("LLM response: sampled by the client", ["a question"]), "sampling")
-        return said
+        self.questions.clear()
+        text = await self.text("test_sampling", prompt="a question")
+        expect((text, self.questions), ("LLM response: sampled by the client", ["a question"]), "sampling")
+        return text
 
     async def elicitation(self) -> str:
-        self.asked.clear()
-        said = await self.text("test_elicitation", message="who are you?")
-        expect(self.asked, ["who are you?"], "asked")
-        assert "action=accept" in said and "ada@example.org" in said, said
-        return said
+        self.questions.clear()
+        text = await self.text("test_elicitation", message="who are you?")
+        expect(self.questions, ["who are you?"], "asked")
+        assert "action=accept" in text and "ada@example.org" in text, text
+        return text
 
     async def cancel(self) -> str:
         token, running = uuid4().hex, asyncio.Event()
@@ -255,24 +255,24 @@ class Program:
 
     async def polling(self) -> str:
         async with self.watched(self.targets.everything, "stdio has no streams to close and poll") as client:
-            said = text_of((await client.call_tool("test_reconnection")).content)
-        assert said.startswith("Reconnection test completed successfully"), said
+            text = text_of((await client.call_tool("test_reconnection")).content)
+        assert text.startswith("Reconnection test completed successfully"), text
         self.wire.expect_resumption()
         return "returned for the answer"
 
     async def resume(self) -> str:
-        token, seen = uuid4().hex, []
+        token, reports = uuid4().hex, []
 
         async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-            seen.append(progress)
+            reports.append(progress)
 
         without = "stdio cannot lose its connection and keep its server"
         async with self.watched(self.targets.relayed, without) as client:
             result = await client.call_tool("interrupted", {"token": token}, progress_handler=on_progress)
         expect(text_of(result.content), f"answered after the cut: {token}", "answer")
-        expect(seen, [1, 2], "progress")
+        expect(reports, [1, 2], "progress")
         self.wire.expect_resumption()
-        return "answer and progress came after the cut"
+        return "answer and progress after the cut"
 
     async def delete_session(self) -> str:
         async with self.watched(self.targets.everything, "stdio has no session to delete") as client:
@@ -282,7 +282,7 @@ class Program:
 
     @asynccontextmanager
     async def watched(self, url: list[str] | str | None, without: str) -> AsyncIterator[Client[Any]]:
-        """Connect over HTTP with a client that `self.wire` watches; leaving it deletes the session."""
+        """Connect over HTTP with a client that `self.wire` watches; closing it deletes the session."""
         if not isinstance(url, str):
             raise NoApi(without)
         self.targets.demand_sessions()
@@ -293,7 +293,7 @@ class Program:
             yield client
 
     async def reference_server(self) -> str:
-        """Its capabilities hold keys that no SDK knows; everything else is as usual."""
+        """Its capabilities contain keys that no SDK knows."""
         async with self.client(self.targets.reference) as client:
             assert client.server_info is not None
             expect(client.server_info.name, "RefMCP-TestServer", "server name")
@@ -304,12 +304,12 @@ class Program:
             todo = await client.read_resource("file:///resources/todo.txt")
             assert "List the tools" in text_of(todo), todo
             prompt = await client.get_prompt("code_review", {"code": "x = 1", "language": "Rust"})
-            said = text_of([prompt.messages[0].content])
-            expect(said, "Please review this Rust code:\nx = 1", "prompt")
+            text = text_of([prompt.messages[0].content])
+            expect(text, "Please review this Rust code:\nx = 1", "prompt")
         return "tools, a resource, a prompt"
 
     async def own_methods(self) -> str:
-        """Methods that the protocol does not have, through the SDK's general request function."""
+        """Custom methods, through the SDK's generic request function."""
         async with self.client(self.targets.reference) as client:
             for name in ("claude-v2", "gpt-4"):
                 params = {"name": name}

@@ -1,8 +1,8 @@
-"""The fixtures of the official suite on minimcp, which speaks the handshake revisions and keeps no session.
+"""The fixtures of the official suite on minimcp, which supports the handshake revisions and has no sessions.
 
-Left out, for want of a public API: all that asks the client (sampling, elicitation), `logging/setLevel`,
-completion, subscriptions, changes of lists, resumed streams, and a schema given as it is
-(`json_schema_2020_12_tool`). Its transport does not look at Host and Origin: it leaves that to the framework.
+Not implemented, because minimcp has no public API for it: requests to the client (sampling, elicitation),
+`logging/setLevel`, completion, subscriptions, list changes, resumed streams, and custom schemas
+(`json_schema_2020_12_tool`). Its transport does not check Host and Origin; it leaves that to the framework.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 
 import anyio
 from everything import FIXTURES, filled
+from fixture_server import serve
 from mcp import types
 from minimcp import MiniMCP, StdioTransport, StreamableHTTPTransport
-from serving import serve
 
 PAUSE = 0.05
 
 mcp = MiniMCP[Any](**FIXTURES["server"])
 
 
-# Tools. What a function says that it returns becomes an output schema, so these say nothing.
+# Tools. A return annotation would become an output schema, so these have none.
 
 
 def answering(content: list[Any], is_error: bool) -> Callable[[], Any]:
@@ -36,7 +36,7 @@ def answering(content: list[Any], is_error: bool) -> Callable[[], Any]:
 
 
 for tool in FIXTURES["tools"]:
-    # Those with parameters have schemas that cannot be given.
+    # minimcp cannot use the schemas of tools with parameters.
     if "content" in tool and not tool["inputSchema"]["properties"]:
         function = answering(tool["content"], tool.get("isError", False))
         mcp.tool.add(function, name=tool["name"], description=tool["description"])

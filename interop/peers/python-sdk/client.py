@@ -1,6 +1,6 @@
 """The client of the official Python SDK, used for every feature of our servers.
 
-It runs once on the handshake revisions and once on the newest, which the SDK asks for by default.
+It runs once with a handshake and once on the newest revision, which the SDK requests by default.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import mcp_types as types
 from mcp import Client, MCPDeprecationWarning, StdioServerParameters
 from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
-from reporting import (
+from report import (
     LOG_LEVEL,
     PER_REQUEST,
     SILENCE,
@@ -34,20 +34,20 @@ PNG = b"\x89PNG"
 
 
 class Answer(types.Result):
-    """What `models/list` and `models/select` have in common."""
+    """The common part of the `models/list` and `models/select` results."""
 
     active: str
 
 
 class Program:
-    """One connection for most features; those that end or exhaust a connection open their own."""
+    """Most features share one connection; those that close it open another."""
 
     def __init__(self, targets: Targets, connections: AsyncExitStack) -> None:
         self.targets = targets
         self.connections = connections
         self.logs: list[str] = []
         self.updates: asyncio.Queue[str] = asyncio.Queue()
-        self.asked: list[str] = []
+        self.questions: list[str] = []
 
     def client(self, target: list[str] | str | Transport) -> Client:
         server: Any = target
@@ -67,12 +67,12 @@ class Program:
         self.fixture = await self.connections.enter_async_context(self.client(self.targets.fixture))
 
     async def on_sampling(self, context: Any, params: Any) -> types.CreateMessageResult:
-        self.asked.append(params.messages[0].content.text)
+        self.questions.append(params.messages[0].content.text)
         content = types.TextContent(type="text", text="sampled by the client")
         return types.CreateMessageResult(role="assistant", model="interop", content=content)
 
     async def on_elicitation(self, context: Any, params: Any) -> types.ElicitResult:
-        self.asked.append(params.message)
+        self.questions.append(params.message)
         return types.ElicitResult(action="accept", content={"username": "ada", "email": "ada@example.org"})
 
     async def on_log(self, params: types.LoggingMessageNotificationParams) -> None:
@@ -133,8 +133,8 @@ class Program:
         names = [prompt.name for prompt in (await self.everything.list_prompts()).prompts]
         arguments = {"arg1": "one", "arg2": "two"}
         prompt = await self.everything.get_prompt("test_prompt_with_arguments", arguments)
-        said = text_of([prompt.messages[0].content])
-        expect(said, "Prompt with arguments: arg1='one', arg2='two'", "prompt")
+        text = text_of([prompt.messages[0].content])
+        expect(text, "Prompt with arguments: arg1='one', arg2='two'", "prompt")
         return f"{len(names)} prompts"
 
     async def completion(self) -> str:
@@ -152,7 +152,7 @@ class Program:
         return "3 messages at info, none at error"
 
     async def log_at(self, level: types.LoggingLevel) -> None:
-        """Call the tool that logs, with the level set as the revision wants: for good, or in the call."""
+        """Call the tool that logs, with the level for the session or for the call, by the revision."""
         meta: Any = {LOG_LEVEL: level}
         if self.targets.revision != PER_REQUEST:
             await self.everything.set_logging_level(level)
@@ -161,13 +161,13 @@ class Program:
         await asyncio.sleep(SILENCE)
 
     async def progress(self) -> str:
-        seen: list[tuple[float, float | None]] = []
+        reports: list[tuple[float, float | None]] = []
 
         async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-            seen.append((progress, total))
+            reports.append((progress, total))
 
         await self.everything.call_tool("test_tool_with_progress", {}, progress_callback=on_progress)
-        expect(seen, [(0, 100), (50, 100), (100, 100)], "progress")
+        expect(reports, [(0, 100), (50, 100), (100, 100)], "progress")
         return "0, 50, 100 of 100"
 
     async def subscription(self) -> str:
@@ -183,11 +183,11 @@ class Program:
 
     @asynccontextmanager
     async def subscribed(self) -> AsyncIterator[None]:
-        """Subscribed to the watched resource in the way of the revision."""
+        """Subscribe to the watched resource as the revision requires."""
         if self.targets.revision == PER_REQUEST:
             async with self.everything.listen(resource_subscriptions=[WATCHED]):
                 yield
-            # The SDK cancels in the background, and would send the next call first.
+            # The SDK cancels in the background and might send the next call first.
             await asyncio.sleep(SILENCE)
             return
         await self.everything.subscribe_resource(WATCHED)
@@ -195,17 +195,17 @@ class Program:
         await self.everything.unsubscribe_resource(WATCHED)
 
     async def sampling(self) -> str:
-        self.asked.clear()
-        said = await self.text("test_sampling", prompt="a question")
-        expect((said, self.asked), ("LLM response: sampled by the client", ["a question"]), "sampling")
-        return said
+        self.questions.clear()
+        text = await self.text("test_sampling", prompt="a question")
+        expect((text, self.questions), ("LLM response: sampled by the client", ["a question"]), "sampling")
+        return text
 
     async def elicitation(self) -> str:
-        self.asked.clear()
-        said = await self.text("test_elicitation", message="who are you?")
-        expect(self.asked, ["who are you?"], "asked")
-        assert "action=accept" in said and "ada@example.org" in said, said
-        return said
+        self.questions.clear()
+        text = await self.text("test_elicitation", message="who are you?")
+        expect(self.questions, ["who are you?"], "asked")
+        assert "action=accept" in text and "ada@example.org" in text, text
+        return text
 
     async def cancel(self) -> str:
         token, running = uuid4().hex, asyncio.Event()
@@ -241,24 +241,24 @@ class Program:
 
     async def polling(self) -> str:
         async with self.watched(self.targets.everything, "stdio has no streams to close and poll") as client:
-            said = text_of((await client.call_tool("test_reconnection", {})).content)
-        assert said.startswith("Reconnection test completed successfully"), said
+            text = text_of((await client.call_tool("test_reconnection", {})).content)
+        assert text.startswith("Reconnection test completed successfully"), text
         self.wire.expect_resumption()
         return "returned for the answer"
 
     async def resume(self) -> str:
-        token, seen = uuid4().hex, []
+        token, reports = uuid4().hex, []
 
         async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-            seen.append(progress)
+            reports.append(progress)
 
         without = "stdio cannot lose its connection and keep its server"
         async with self.watched(self.targets.relayed, without) as client:
             result = await client.call_tool("interrupted", {"token": token}, progress_callback=on_progress)
         expect(text_of(result.content), f"answered after the cut: {token}", "answer")
-        expect(seen, [1, 2], "progress")
+        expect(reports, [1, 2], "progress")
         self.wire.expect_resumption()
-        return "answer and progress came after the cut"
+        return "answer and progress after the cut"
 
     async def delete_session(self) -> str:
         async with self.watched(self.targets.everything, "stdio has no session to delete") as client:
@@ -268,7 +268,7 @@ class Program:
 
     @asynccontextmanager
     async def watched(self, url: list[str] | str | None, without: str) -> AsyncIterator[Client]:
-        """Connect over HTTP with a client that `self.wire` watches; leaving it deletes the session."""
+        """Connect over HTTP with a client that `self.wire` watches; closing it deletes the session."""
         if not isinstance(url, str):
             raise NoApi(without)
         self.targets.demand_sessions()
@@ -280,7 +280,7 @@ class Program:
             yield client
 
     async def reference_server(self) -> str:
-        """Its capabilities hold keys that no SDK knows; everything else is as usual."""
+        """Its capabilities contain keys that no SDK knows."""
         async with self.client(self.targets.reference) as client:
             assert client.server_info is not None
             expect(client.server_info.name, "RefMCP-TestServer", "server name")
@@ -291,12 +291,12 @@ class Program:
             todo = (await client.read_resource("file:///resources/todo.txt")).contents
             assert "List the tools" in text_of(todo), todo
             prompt = await client.get_prompt("code_review", {"code": "x = 1", "language": "Rust"})
-            said = text_of([prompt.messages[0].content])
-            expect(said, "Please review this Rust code:\nx = 1", "prompt")
+            text = text_of([prompt.messages[0].content])
+            expect(text, "Please review this Rust code:\nx = 1", "prompt")
         return "tools, a resource, a prompt"
 
     async def own_methods(self) -> str:
-        """Methods that the protocol does not have, through the SDK's general request function."""
+        """Custom methods, through the SDK's generic request function."""
         async with self.client(self.targets.reference) as client:
             for name in ("claude-v2", "gpt-4"):
                 params = {"name": name}

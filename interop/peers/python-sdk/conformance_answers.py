@@ -1,4 +1,4 @@
-"""What the client answers when the server asks, and what it hears."""
+"""Answers to the server's requests, and received notifications."""
 
 import asyncio
 import sys
@@ -37,12 +37,12 @@ PLAUSIBLE = {
 
 
 class Answers:
-    """The callbacks that the client was told to have. The SDK declares a capability for each of them."""
+    """The callbacks of the script. The SDK declares a capability for each of them."""
 
     def __init__(self, context: Context) -> None:
-        self.told = context.answers
+        self.script = context.answers
         self.declared = context.capabilities
-        self.roots: list[dict[str, Any]] = self.told.get("roots", [])
+        self.roots: list[dict[str, Any]] = self.script.get("roots", [])
         self.before: Callable[[], Awaitable[None]] | None = None
 
     def callbacks(self) -> dict[str, Any]:
@@ -54,40 +54,40 @@ class Answers:
             },
             "roots": {"list_roots_callback": self.on_roots},
         }
-        # `elicitation.url` and `roots.listChanged` cannot be told apart: the SDK declares them with the rest.
+        # The SDK declares `elicitation.url` and `roots.listChanged` together with the rest.
         names = self.declared | {name.split(".")[0] for name in self.declared}
         return {key: value for name in names & table.keys() for key, value in table[name].items()}
 
     async def on_elicitation(
-        self, asked: ClientRequestContext, params: types.ElicitRequestParams
+        self, request: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult:
-        await self.prepare(asked)
-        action = self.told.get("elicitation", "decline")
+        await self.prepare(request)
+        action = self.script.get("elicitation", "decline")
         if action != "accept" or isinstance(params, types.ElicitRequestURLParams):
             return types.ElicitResult(action=action)
         return types.ElicitResult(action=action, content=filled(params.requested_schema))
 
     async def on_sampling(
-        self, asked: ClientRequestContext, params: types.CreateMessageRequestParams
+        self, request: ClientRequestContext, params: types.CreateMessageRequestParams
     ) -> Sampled:
-        await self.prepare(asked)
+        await self.prepare(request)
         if params.tools and "sampling.tools" not in self.declared:
-            return types.ErrorData(code=types.INVALID_PARAMS, message="this client takes no tools")
+            return types.ErrorData(code=types.INVALID_PARAMS, message="this client does not support tools")
         if params.tools and params.tool_choice is not None and params.tool_choice.mode == "required":
             return use_of(params.tools[0])
-        text = self.told.get("sampling", {}).get("text", "an answer")
+        text = self.script.get("sampling", {}).get("text", "an answer")
         content = types.TextContent(type="text", text=text)
         return types.CreateMessageResult(
             role="assistant", model=MODEL, content=content, stop_reason="endTurn"
         )
 
-    async def on_roots(self, asked: ClientRequestContext) -> types.ListRootsResult:
-        await self.prepare(asked)
+    async def on_roots(self, request: ClientRequestContext) -> types.ListRootsResult:
+        await self.prepare(request)
         return types.ListRootsResult.model_validate({"roots": self.roots})
 
-    async def prepare(self, asked: ClientRequestContext) -> None:
-        """Do what is to be done before an answer. A question that this leads to is answered at once."""
-        await tell_progress(asked)
+    async def prepare(self, request: ClientRequestContext) -> None:
+        """Run the steps before an answer. A question during these steps is answered immediately."""
+        await send_progress(request)
         before, self.before = self.before, None
         if before is None:
             return
@@ -104,16 +104,16 @@ def use_of(tool: types.Tool) -> types.CreateMessageResultWithTools:
     )
 
 
-async def tell_progress(asked: ClientRequestContext) -> None:
-    """Only a request has somebody who waits for it: the questions in results have not."""
-    token = (asked.meta or {}).get("progress_token")
-    if token is not None and asked.session.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-        await asked.session.send_progress_notification(token, 1, 1)
+async def send_progress(request: ClientRequestContext) -> None:
+    """Send progress for a request; questions in results have no progress token."""
+    token = (request.meta or {}).get("progress_token")
+    if token is not None and request.session.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+        await request.session.send_progress_notification(token, 1, 1)
 
 
-class Heard:
-    """The notifications that came, by method; each can be waited for once. Where `subscribed` is set, the
-    SDK's subscriptions tell which changes are meant for us, and only those are heard."""
+class Notifications:
+    """Received notifications by method; each can be waited for once. With `subscribed`, changes come from the
+    SDK's subscriptions only."""
 
     def __init__(self) -> None:
         self.by_method: defaultdict[str, asyncio.Queue[None]] = defaultdict(asyncio.Queue)
@@ -137,11 +137,11 @@ class Heard:
             async with asyncio.timeout(seconds):
                 await self.by_method[method].get()
         except TimeoutError:
-            raise TimeoutError(f"no {method} came in {seconds} s") from None
+            raise TimeoutError(f"no {method} within {seconds} s") from None
 
 
 def filled(schema: dict[str, Any]) -> dict[str, Any]:
-    """A form with every field filled: by its default, else by something that its schema allows."""
+    """A form with every field filled: its default, else a value that its schema allows."""
     return {name: value_for(field) for name, field in schema.get("properties", {}).items()}
 
 

@@ -1,8 +1,7 @@
-"""The client of the official Python SDK, for suites that judge clients: it plays the steps it is given.
+"""A scripted client on the official Python SDK, for suites that judge clients.
 
-Give it a URL as the last argument, or `--server-command LINE` for a server on stdio; see
-`conformance_context.py` for the environment. Exit codes: 0 all steps done, 1 one failed or the SDK has no
-API for it, 2 usage.
+The last argument is a URL, or `--server-command LINE` names a stdio server; `conformance_context.py`
+documents the environment. Exit codes: 0 all steps done, 1 one failed or the SDK has no API for it, 2 usage.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import mcp_types as types
-from conformance_answers import Answers, Heard
+from conformance_answers import Answers, Notifications
 from conformance_context import BadContext, Context, NoApi
 from conformance_oauth import provider
 from conformance_steps import Player, cause_of
@@ -24,14 +23,14 @@ from mcp import Client, MCPDeprecationWarning, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-# A server that says nothing for so long is given up.
-PATIENCE = 10.0
+# Seconds to wait for an answer.
+ANSWER_TIMEOUT = 10.0
 TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 INFO = types.Implementation(name="conformance-client-python-sdk", version="1.0.0")
 
 
 async def target(context: Context, stack: AsyncExitStack) -> Any:
-    """The server in one of the forms that the SDK's client takes."""
+    """The server in a form that the SDK's client accepts."""
     if context.server_command is not None:
         command, *arguments = shlex.split(context.server_command)
         return StdioServerParameters(command=command, args=arguments)
@@ -42,7 +41,7 @@ async def target(context: Context, stack: AsyncExitStack) -> Any:
         case "ws" | "wss":
             raise NoApi("WebSocket transport")
         case _:
-            raise BadContext(f"{context.url} is not a URL of HTTP")
+            raise BadContext(f"{context.url} is not an HTTP URL")
     if auth is None:
         return context.url
     http = await stack.enter_async_context(httpx2.AsyncClient(auth=auth, timeout=TIMEOUT))
@@ -50,24 +49,25 @@ async def target(context: Context, stack: AsyncExitStack) -> Any:
 
 
 async def play(context: Context) -> None:
-    answers, heard = Answers(context), Heard()
+    answers, notifications = Answers(context), Notifications()
     async with AsyncExitStack() as stack:
         client = Client(
             await target(context, stack),
             mode="legacy" if context.revision in HANDSHAKE_PROTOCOL_VERSIONS else "auto",
             client_info=INFO,
-            read_timeout_seconds=PATIENCE,
-            message_handler=heard.on_message,
+            read_timeout_seconds=ANSWER_TIMEOUT,
+            message_handler=notifications.on_message,
             **answers.callbacks(),
         )
         await stack.enter_async_context(client)
-        heard.subscribed = client.protocol_version in MODERN_PROTOCOL_VERSIONS
-        await Player(client, context, answers, heard, stack).play(context.steps)
+        notifications.subscribed = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        await Player(client, context, answers, notifications, stack).play(context.steps)
 
 
 def main() -> int:
     logging.basicConfig(level=logging.WARNING)
-    # Older revisions have what the newest deprecates; and no suite tells the issuer of client credentials.
+    # Older revisions have features that the newest deprecates, and suites do not name the issuer of client
+    # credentials.
     warnings.simplefilter("ignore", MCPDeprecationWarning)
     try:
         asyncio.run(play(Context.from_process()))

@@ -1,6 +1,6 @@
-"""What a suite tells the client that it starts: arguments, and three variables of the environment.
+"""The input of a conformance client: arguments, and three environment variables.
 
-The official suite names only the scenario; what to do in it then comes from `client_steps.json`.
+The official suite names only the scenario; its steps are in `client_steps.json`.
 """
 
 import argparse
@@ -17,19 +17,19 @@ Step: TypeAlias = dict[str, Any]
 
 
 class NoApi(Exception):
-    """The SDK has no way to do it, and this client does not make one up."""
+    """The SDK has no API for it."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"this SDK has no {what}")
+    def __init__(self, feature: str) -> None:
+        super().__init__(f"this SDK has no {feature}")
 
 
 class BadContext(Exception):
-    """The suite asked for something that cannot be understood."""
+    """The suite's input is invalid."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """`data` is all that the scenario gave, among it the secrets of an OAuth client."""
+    """`data` is the scenario's context, including secrets of an OAuth client."""
 
     url: str | None
     server_command: str | None
@@ -56,7 +56,7 @@ class Context:
             oauth=script.get("oauth"),
         )
 
-    def given(self, name: str) -> Any:
+    def value(self, name: str) -> Any:
         if name not in self.data:
             raise BadContext(f"{PREFIX}CONTEXT has no {name!r}, which this scenario needs")
         return self.data[name]
@@ -64,11 +64,11 @@ class Context:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A client of the Python SDK, for suites that judge clients.")
-    parser.add_argument("--server-command", metavar="LINE", help="start this server and talk to it by stdio")
-    parser.add_argument("url", metavar="URL", nargs="?", help="where the server is")
+    parser.add_argument("--server-command", metavar="LINE", help="start this server and use stdio")
+    parser.add_argument("url", metavar="URL", nargs="?", help="address of the server")
     arguments = parser.parse_args()
     if (arguments.url is None) is (arguments.server_command is None):
-        parser.error("give a URL or --server-command, one of them")
+        parser.error("give either a URL or --server-command")
     return arguments
 
 
@@ -86,6 +86,6 @@ def from_environment(name: str) -> dict[str, Any]:
 def script_of(scenario: str | None) -> dict[str, Any]:
     scripts: dict[str, Any] = json.loads(STEPS.read_text("utf-8"))
     if scenario not in scripts:
-        raise BadContext(f"nobody said what to do: no steps in {PREFIX}CONTEXT, none for scenario {scenario}")
+        raise BadContext(f"no steps in {PREFIX}CONTEXT and none for scenario {scenario}")
     script: dict[str, Any] = scripts[scenario]
     return script

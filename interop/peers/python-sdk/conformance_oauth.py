@@ -1,4 +1,4 @@
-"""The SDK's OAuth providers, with what an application adds: a place for tokens, and a browser."""
+"""The SDK's OAuth providers with storage and a browser."""
 
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -18,7 +18,7 @@ from pydantic import AnyUrl
 from storage import Storage
 
 TIMEOUT = httpx2.Timeout(10.0)
-# Nobody listens there: the browser reads where it is sent, and does not go.
+# No server listens there: the browser reads the redirect and does not follow it.
 CALLBACK = AnyUrl("http://localhost:3000/callback")
 CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -28,35 +28,35 @@ ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
 
 
 class Browser:
-    """Opens the address of the authorization server and reads where it is sent."""
+    """Opens the authorization endpoint and reads the redirect."""
 
     def __init__(self) -> None:
         self.answer: dict[str, str] = {}
 
     async def open(self, url: str) -> None:
         if not is_safe(url):
-            raise OAuthFlowError(f"not opened, since anybody might read along: {url.partition('?')[0]}")
+            raise OAuthFlowError(f"not opened, because it is not encrypted: {url.partition('?')[0]}")
         async with httpx2.AsyncClient(timeout=TIMEOUT, follow_redirects=False) as http:
             page = await http.get(url)
         if "location" not in page.headers:
-            raise OAuthFlowError(f"the authorization endpoint answered {page.status_code} and sent nowhere")
+            raise OAuthFlowError(f"the authorization endpoint answered {page.status_code} without a redirect")
         self.answer = dict(parse_qsl(urlsplit(page.headers["location"]).query))
 
     async def come_back(self) -> AuthorizationCodeResult:
         if "code" not in self.answer:
             raise OAuthFlowError(f"no code: {self.answer.get('error', 'and no error either')}")
-        told = self.answer
-        return AuthorizationCodeResult(code=told["code"], state=told.get("state"), iss=told.get("iss"))
+        answer = self.answer
+        return AuthorizationCodeResult(code=answer["code"], state=answer.get("state"), iss=answer.get("iss"))
 
 
 def is_safe(url: str) -> bool:
-    """The SDK leaves it to the application which addresses it opens."""
+    """The SDK leaves this decision to the application."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
 
 
 async def provider(context: Context, url: str) -> httpx2.Auth | None:
-    """The provider of the grant that the context names; None if it names none."""
+    """The provider for the context's grant; None without one."""
     if context.oauth is None:
         return None
     if context.oauth.get("dpop"):
@@ -87,7 +87,7 @@ def authorization_code(context: Context, url: str) -> OAuthClientProvider:
 
 
 def registered(data: dict[str, Any]) -> OAuthClientInformationFull | None:
-    """The client as somebody registered it beforehand."""
+    """The preregistered client."""
     if "client_id" not in data:
         return None
     secret = data.get("client_secret")
@@ -101,14 +101,14 @@ def registered(data: dict[str, Any]) -> OAuthClientInformationFull | None:
 
 
 def client_credentials(context: Context, url: str) -> OAuthClientProvider:
-    client, issuer = context.given("client_id"), context.data.get("issuer")
+    client, issuer = context.value("client_id"), context.data.get("issuer")
     if "private_key_pem" not in context.data:
-        secret = context.given("client_secret")
+        secret = context.value("client_secret")
         return ClientCredentialsOAuthProvider(url, Storage(), client, secret, issuer=issuer)
     signing = SignedJWTParameters(
         issuer=client,
         subject=client,
-        signing_key=context.given("private_key_pem"),
+        signing_key=context.value("private_key_pem"),
         signing_algorithm=context.data.get("signing_algorithm", "ES256"),
     )
     sign = signing.create_assertion_provider()
@@ -116,28 +116,28 @@ def client_credentials(context: Context, url: str) -> OAuthClientProvider:
 
 
 async def identity_assertion(context: Context, url: str) -> IdentityAssertionOAuthProvider:
-    """The SDK leaves it to the application to fetch the assertion from its identity provider."""
+    """The SDK leaves fetching the assertion from the identity provider to the application."""
 
     async def fetch(audience: str, resource: str) -> str:
         form = {
             "grant_type": TOKEN_EXCHANGE,
             "requested_token_type": ID_JAG,
-            "subject_token": context.given("idp_id_token"),
+            "subject_token": context.value("idp_id_token"),
             "subject_token_type": ID_TOKEN,
-            "client_id": context.given("idp_client_id"),
+            "client_id": context.value("idp_client_id"),
             "audience": audience,
             "resource": resource,
         }
         async with httpx2.AsyncClient(timeout=TIMEOUT) as http:
-            answer = await http.post(context.given("idp_token_endpoint"), data=form)
+            answer = await http.post(context.value("idp_token_endpoint"), data=form)
         assertion: str = answer.raise_for_status().json()["access_token"]
         return assertion
 
     return IdentityAssertionOAuthProvider(
         url,
         Storage(),
-        context.given("client_id"),
-        context.given("client_secret"),
+        context.value("client_id"),
+        context.value("client_secret"),
         issuer=context.data.get("issuer") or await advertised_issuer(url),
         assertion_provider=fetch,
         token_endpoint_auth_method="client_secret_basic",
@@ -145,7 +145,7 @@ async def identity_assertion(context: Context, url: str) -> IdentityAssertionOAu
 
 
 async def advertised_issuer(url: str) -> str:
-    """An application would be configured with its issuer; the suite names it in the resource only."""
+    """The issuer from the resource metadata, because the suite names it only there."""
     async with httpx2.AsyncClient(timeout=TIMEOUT) as http:
         for place in build_protected_resource_metadata_discovery_urls(None, url):
             answer = await http.get(place)

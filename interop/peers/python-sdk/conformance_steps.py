@@ -7,13 +7,13 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import mcp_types as types
-from conformance_answers import Answers, Heard
+from conformance_answers import Answers, Notifications
 from conformance_context import BadContext, Context, NoApi, Step
 from mcp import Client, MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 LIST_CHANGED = "notifications/tools/list_changed"
-# A server that has more is not believed.
+# A limit against endless lists.
 MOST_PAGES = 100
 FILTERS = {
     "toolsListChanged": "tools_list_changed",
@@ -24,19 +24,24 @@ FILTERS = {
 
 
 class Player:
-    """Plays steps on a client that is connected. What must stay open until the end goes to `stack`."""
+    """Runs steps on a connected client. What must stay open until the end is in `stack`."""
 
     def __init__(
-        self, client: Client, context: Context, answers: Answers, heard: Heard, stack: AsyncExitStack
+        self,
+        client: Client,
+        context: Context,
+        answers: Answers,
+        notifications: Notifications,
+        stack: AsyncExitStack,
     ) -> None:
         self.client = client
         self.context = context
         self.answers = answers
-        self.heard = heard
+        self.notifications = notifications
         self.stack = stack
         self.tools: dict[str, types.Tool] = {}
         self.meta: Any = None
-        if before := answers.told.get("before_answering"):
+        if before := answers.script.get("before_answering"):
             answers.before = lambda: self.play(before)
 
     async def play(self, steps: Sequence[Step]) -> None:
@@ -46,7 +51,7 @@ class Player:
     async def play_one(self, step: Step) -> None:
         act: Callable[..., Awaitable[None]] | None = ACTS.get(step["do"])
         if act is None:
-            raise BadContext(f"there is no step {step['do']!r}")
+            raise BadContext(f"unknown step {step['do']!r}")
         arguments = {key: value for key, value in step.items() if key not in ("do", "may_fail")}
         try:
             await act(self, **arguments)
@@ -58,17 +63,19 @@ class Player:
             print(f"{step['do']} failed, as it may: {cause_of(error)}", file=sys.stderr)
 
     async def pages(self, fetch: Callable[..., Awaitable[Any]], field: str) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         cursor: str | None = None
-        seen: set[str | None] = set()
-        while cursor not in seen and len(seen) < MOST_PAGES:
-            seen.add(cursor)
+        cursors: set[str | None] = set()
+        while cursor not in cursors and len(cursors) < MOST_PAGES:
+            cursors.add(cursor)
             page = await fetch(cursor=cursor)
-            found += getattr(page, field)
+            items += getattr(page, field)
             cursor = page.next_cursor
             if cursor is None:
-                return found
-        raise RuntimeError(f"the list of {field} has no end: page {len(seen) + 1} would begin at {cursor!r}")
+                return items
+        raise RuntimeError(
+            f"the list of {field} does not end: page {len(cursors) + 1} would start at {cursor!r}"
+        )
 
     async def list_tools(self) -> None:
         tools = await self.pages(self.client.list_tools, "tools")
@@ -112,12 +119,12 @@ class Player:
         await self.client.unsubscribe_resource(uri)
 
     async def listen(self, notifications: dict[str, Any]) -> None:
-        wanted: dict[str, Any] = {FILTERS[name]: value for name, value in notifications.items()}
-        subscription = await self.stack.enter_async_context(self.client.listen(**wanted))
-        self.stack.callback(asyncio.create_task(self.heard.follow(subscription)).cancel)
+        filters: dict[str, Any] = {FILTERS[name]: value for name, value in notifications.items()}
+        subscription = await self.stack.enter_async_context(self.client.listen(**filters))
+        self.stack.callback(asyncio.create_task(self.notifications.follow(subscription)).cancel)
 
     async def set_level(self, level: types.LoggingLevel) -> None:
-        """For good, or in each call from now on: as the revision wants."""
+        """Set the level for the session or for each call, as the revision requires."""
         if self.client.protocol_version in MODERN_PROTOCOL_VERSIONS:
             self.meta = {types.LOG_LEVEL_META_KEY: level}
         else:
@@ -131,10 +138,10 @@ class Player:
         await self.client.send_roots_list_changed()
 
     async def wait_for(self, notification: str, seconds: float) -> None:
-        await self.heard.wait_for(notification, seconds)
+        await self.notifications.wait_for(notification, seconds)
 
     async def relist_on_change(self, seconds: float) -> None:
-        await self.heard.wait_for(LIST_CHANGED, seconds)
+        await self.notifications.wait_for(LIST_CHANGED, seconds)
         await self.list_tools()
 
     async def together(self, steps: list[Step]) -> None:
@@ -143,14 +150,14 @@ class Player:
                 group.create_task(self.play_one(step))
 
     async def context_calls(self) -> None:
-        for call in self.context.given("toolCalls"):
+        for call in self.context.value("toolCalls"):
             await self.call_tool(**call)
 
     async def call_listed(self, arguments: dict[str, Any]) -> None:
-        """Every tool that the SDK lets us see; that one cannot be called keeps none from being called."""
+        """Call every tool that the SDK shows; a failure does not stop the others."""
         for name in self.tools:
-            given = arguments.get(name, {})
-            await self.play_one({"do": "call_tool", "name": name, "arguments": given, "may_fail": True})
+            values = arguments.get(name, {})
+            await self.play_one({"do": "call_tool", "name": name, "arguments": values, "may_fail": True})
 
     async def echo_schema(self, **tools: str) -> None:
         listed = self.tools.get(tools["of"])
@@ -199,10 +206,10 @@ async def on_progress(progress: float, total: float | None, message: str | None)
 
 
 def cause_of(error: BaseException) -> str:
-    """In one line; groups of exceptions say nothing themselves."""
+    """The cause in one line; the text of an exception group is not helpful."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    said = " ".join(str(error).split())
+    text = " ".join(str(error).split())
     if isinstance(error, NoApi | BadContext):
-        return said
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

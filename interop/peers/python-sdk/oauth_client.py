@@ -1,7 +1,7 @@
-"""The client of the official Python SDK, on its way through OAuth: from the first 401 to the next token.
+"""The OAuth flow of the official Python SDK's client: from the first 401 to refreshed tokens.
 
-It knows the address of a protected server and nothing else. What its SDK then does is noted by the HTTP
-client that the SDK uses, and every step says what must have happened, and what must not.
+It starts with the address of a protected server. The HTTP client of the SDK records every exchange, and each
+step asserts what must and must not have happened.
 """
 
 import asyncio
@@ -15,50 +15,52 @@ from mcp.client.auth.extensions.client_credentials import (
     SignedJWTParameters,
 )
 from mcp.shared.auth import OAuthToken
-from oauth_journey import Journey, Task, post
-from reporting import Step, expect, run_steps, text_of
+from oauth_flow import OAuthFlow, Task, post
+from report import Step, expect, run_steps, text_of
 from storage import Storage
 
 GARBAGE = OAuthToken(access_token="no-token-of-anybody")
 
 
 class Program:
-    """One connection for the way itself; those who begin elsewhere have journeys of their own."""
+    """The main flow has one connection; steps with another start have separate flows."""
 
     def __init__(self, task: Task, connections: AsyncExitStack) -> None:
         self.task = task
         self.connections = connections
-        self.first = Journey(task, task.reference)
+        self.first = OAuthFlow(task, task.reference)
         self.used: list[str] = []
 
     async def discovery(self) -> str:
         self.client = await self.connections.enter_async_context(self.first.connect())
-        visits = self.first.visits
-        expect(visits[0].status, 401, "status of the first request")
-        assert "resource_metadata=" in visits[0].challenge and "error=" not in visits[0].challenge, visits[0]
-        expect(visits[1].place, "/.well-known/oauth-protected-resource/mcp", "second request")
-        expect(visits[2].place, "/.well-known/oauth-authorization-server", "third request")
+        exchanges = self.first.exchanges
+        expect(exchanges[0].status, 401, "status of the first request")
+        assert "resource_metadata=" in exchanges[0].challenge and "error=" not in exchanges[0].challenge, (
+            exchanges[0]
+        )
+        expect(exchanges[1].place, "/.well-known/oauth-protected-resource/mcp", "second request")
+        expect(exchanges[2].place, "/.well-known/oauth-authorization-server", "third request")
         return "401, then the metadata of the resource, then of its issuer"
 
     async def registration(self) -> str:
-        expect([visit.status for visit in self.first.at("/register")], [201], "registrations")
+        expect([exchange.status for exchange in self.first.at("/register")], [201], "registrations")
         known = self.first.storage.client
         assert known is not None and known.client_secret, "no secret"
         expect(known.issuer, self.task.issuer, "issuer of the registration")
         return str(known.token_endpoint_auth_method)
 
     async def authorization(self) -> str:
-        (asked,) = self.first.browser.asked
-        expect(asked["code_challenge_method"], "S256", "code_challenge_method")
-        expect(asked["resource"], self.task.reference, "resource")
-        expect(asked["scope"], "use offline_access", "scope")
+        (request,) = self.first.browser.requests
+        expect(request["code_challenge_method"], "S256", "code_challenge_method")
+        expect(request["resource"], self.task.reference, "resource")
+        expect(request["scope"], "use offline_access", "scope")
         assert self.first.browser.answer is not None
         expect(self.first.browser.answer.iss, self.task.issuer, "iss of the answer")
         expect(self.first.exchanged(), [("authorization_code", 200)], "at the token endpoint")
         return "PKCE S256, resource, iss"
 
     async def token(self) -> str:
-        """Verified here by the keys that the issuer publishes, or known to the issuer alone."""
+        """Verify the token with the published keys, or introspect it."""
         access = self.first.tokens.access_token
         if self.task.opaque:
             robot = (self.task.robot, self.task.robot_secret)
@@ -73,7 +75,7 @@ class Program:
             jwt.decode(f"{access[:-6]}AAAAAA", key, algorithms=["ES256"], **options)
         except jwt.InvalidSignatureError:
             return "ES256 by a published key"
-        raise AssertionError("a changed signature was good, too")
+        raise AssertionError("a changed signature was accepted")
 
     async def tools(self) -> str:
         expect(self.client.protocol_version, self.task.revision, "negotiated")
@@ -91,7 +93,7 @@ class Program:
         await self.first.expire()
         await self.call()
         assert set(self.first.exchanged()) == {("refresh_token", 200)}, self.first.exchanged()
-        expect(self.first.at("/authorize"), [], "visits of the browser")
+        expect(self.first.at("/authorize"), [], "authorizations")
         after = self.first.tokens
         assert before.access_token != after.access_token, "the token is the same"
         assert before.refresh_token != after.refresh_token, "the refresh token was not rotated"
@@ -99,7 +101,7 @@ class Program:
         return "a new token and a new refresh token, without the browser"
 
     async def reuse(self) -> str:
-        """An old refresh token comes back: its whole family is revoked, and the client begins again."""
+        """Reusing an old refresh token revokes its family, and the client authorizes again."""
         known = self.first.storage.client
         assert known is not None
         form = {"grant_type": "refresh_token", "refresh_token": self.used[0]}
@@ -112,48 +114,48 @@ class Program:
         return "refused; its family too; authorized again, as the same client"
 
     async def bad_token(self) -> str:
-        journey = Journey(self.task, self.task.reference, Storage(GARBAGE))
-        await self.sum_by(journey)
-        assert 'error="invalid_token"' in journey.visits[0].challenge, journey.visits[0]
-        expect((journey.visits[0].status, len(journey.at("/authorize"))), (401, 1), "way")
+        flow = OAuthFlow(self.task, self.task.reference, Storage(GARBAGE))
+        await self.sum_by(flow)
+        assert 'error="invalid_token"' in flow.exchanges[0].challenge, flow.exchanges[0]
+        expect((flow.exchanges[0].status, len(flow.at("/authorize"))), (401, 1), "status and authorizations")
         return "401 invalid_token, then authorized"
 
     async def small_scope(self) -> str:
-        """The token that it has kept is good, but for something else."""
+        """Start with a valid token that has other scopes."""
         form = {"grant_type": "client_credentials", "scope": "look", "resource": self.task.reference}
         robot = (self.task.robot, self.task.robot_secret)
-        given = (await post(self.task.at("/token"), form, robot)).json()
-        kept = OAuthToken(access_token=given["access_token"], scope="look")
-        journey = Journey(self.task, self.task.reference, Storage(kept))
-        await self.sum_by(journey)
-        assert 'error="insufficient_scope"' in journey.visits[0].challenge, journey.visits[0]
-        expect(journey.visits[0].status, 403, "status")
-        return f"403 insufficient_scope, then granted {journey.tokens.scope}"
+        answer = (await post(self.task.at("/token"), form, robot)).json()
+        stored = OAuthToken(access_token=answer["access_token"], scope="look")
+        flow = OAuthFlow(self.task, self.task.reference, Storage(stored))
+        await self.sum_by(flow)
+        assert 'error="insufficient_scope"' in flow.exchanges[0].challenge, flow.exchanges[0]
+        expect(flow.exchanges[0].status, 403, "status")
+        return f"403 insufficient_scope, then granted {flow.tokens.scope}"
 
     async def step_up(self) -> str:
-        """In the middle of a connection, for one tool. The client is one that need not register: the SDK
-        registers for the scopes of the first challenge only, and is not given more than it registered for."""
-        journey = Journey(self.task, self.task.stepped, Storage(client=self.task.known_client()))
-        async with journey.connect() as client:
+        """Step up within a connection, for one tool. The client is preregistered, because the SDK registers
+        for the scopes of the first challenge only and does not get more than it registered for."""
+        flow = OAuthFlow(self.task, self.task.stepped, Storage(client=self.task.known_client()))
+        async with flow.connect() as client:
             names = {tool.name for tool in (await client.list_tools()).tools}
             expect(names, {"look"}, "tools before")
-            journey.forget()
+            flow.forget()
             changed = await client.call_tool("change", {})
             assert text_of(changed.content).startswith("changed by "), changed
-            (refused,) = (visit for visit in journey.visits if visit.status == 403)
+            (refused,) = (exchange for exchange in flow.exchanges if exchange.status == 403)
             assert 'error="insufficient_scope"' in refused.challenge and "write" in refused.challenge, refused
             names = {tool.name for tool in (await client.list_tools()).tools}
             expect(names, {"look", "change"}, "tools after")
-        return f"403 insufficient_scope, then granted {journey.tokens.scope}"
+        return f"403 insufficient_scope, then granted {flow.tokens.scope}"
 
     async def public_client(self) -> str:
-        journey = Journey(self.task, self.task.reference, method="none")
-        await self.sum_by(journey)
-        assert journey.storage.client is not None
-        expect(journey.storage.client.client_secret, None, "secret")
-        await journey.expire()
-        await self.sum_by(journey)
-        expect(journey.exchanged()[:1], [("refresh_token", 200)], "exchanged")
+        flow = OAuthFlow(self.task, self.task.reference, method="none")
+        await self.sum_by(flow)
+        assert flow.storage.client is not None
+        expect(flow.storage.client.client_secret, None, "secret")
+        await flow.expire()
+        await self.sum_by(flow)
+        expect(flow.exchanged()[:1], [("refresh_token", 200)], "exchanged")
         return "registered without a secret, authorized and refreshed"
 
     async def client_secret(self) -> str:
@@ -161,8 +163,8 @@ class Program:
         provider = ClientCredentialsOAuthProvider(
             task.reference, storage, task.robot, task.robot_secret, issuer=task.issuer
         )
-        await self.sum_by(journey := Journey(task, task.reference, storage, provider=provider))
-        expect(journey.exchanged(), [("client_credentials", 200)], "exchanged")
+        await self.sum_by(flow := OAuthFlow(task, task.reference, storage, provider=provider))
+        expect(flow.exchanged(), [("client_credentials", 200)], "exchanged")
         return "client credentials"
 
     async def private_key(self) -> str:
@@ -172,12 +174,12 @@ class Program:
         )
         sign = signing.create_assertion_provider()
         provider = PrivateKeyJWTOAuthProvider(task.reference, storage, task.keyed, sign, issuer=task.issuer)
-        await self.sum_by(journey := Journey(task, task.reference, storage, provider=provider))
-        expect(journey.exchanged(), [("client_credentials", 200)], "exchanged")
+        await self.sum_by(flow := OAuthFlow(task, task.reference, storage, provider=provider))
+        expect(flow.exchanged(), [("client_credentials", 200)], "exchanged")
         return "client credentials, by a signed assertion"
 
-    async def sum_by(self, journey: Journey) -> None:
-        async with journey.connect() as client:
+    async def sum_by(self, flow: OAuthFlow) -> None:
+        async with flow.connect() as client:
             total = await client.call_tool("sum", {"a": 1, "b": 2})
             expect(total.structured_content, {"total": 3}, "sum")
 

@@ -1,8 +1,8 @@
 """The fixtures of the official suite on the official Python SDK.
 
-On its low-level server, whose schemas are given as they are, and whose subscriptions and log levels are
-public. Left out: the extensions (tasks, skills), which this SDK does not have, and `listChanged` in the
-handshake revisions, which its HTTP application cannot declare.
+Uses its low-level server, which accepts custom schemas and exposes subscriptions and log levels. Not
+implemented: the extensions (tasks, skills), which this SDK lacks, and `listChanged` in the handshake
+revisions, which its HTTP application cannot declare.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import jsonschema
 from everything import CAPABILITIES, FIXTURES, fields_of, filled
+from fixture_server import serve
 from mcp import types
 from mcp.server import CacheHint, Server, ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
@@ -25,7 +26,6 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.subscriptions import PromptsListChanged, ResourceUpdated, ToolsListChanged
-from serving import serve
 
 Json = dict[str, Any]
 Ctx = ServerRequestContext[Any, Any]
@@ -33,7 +33,7 @@ Ctx = ServerRequestContext[Any, Any]
 PAUSE = 0.05
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 RESOURCE_NOT_FOUND = -32002
-"""Of the handshake revisions; the SDK has no name for it."""
+"""In the handshake revisions; the SDK has no constant for it."""
 RESULTS = {
     "elicitation/create": types.ElicitResult,
     "sampling/createMessage": types.CreateMessageResult,
@@ -48,17 +48,17 @@ subscriptions: defaultdict[str, set[str]] = defaultdict(set)
 bus = InMemorySubscriptionBus()
 
 
-def shown(items: dict[str, Json], *names: str) -> list[Json]:
+def selected(items: dict[str, Json], *names: str) -> list[Json]:
     return [{name: item[name] for name in names if name in item} for item in items.values()]
 
 
-def found(items: dict[str, Json], name: str) -> Json:
+def lookup(items: dict[str, Json], name: str) -> Json:
     if name not in items:
         raise MCPError(types.INVALID_PARAMS, f"Not found: {name}")
     return items[name]
 
 
-def said(words: str, is_error: bool = False) -> types.CallToolResult:
+def text_result(words: str, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=words)], is_error=is_error)
 
 
@@ -70,11 +70,11 @@ def is_handshake(ctx: Ctx) -> bool:
     return ctx.session.can_send_request
 
 
-# Questions: requests to the client in the handshake revisions, an input-required result after them.
+# Questions: requests to the client in handshake revisions, an input-required result in later ones.
 
 
 def fits(question: Json, answer: Json) -> bool:
-    """Whether a form is filled in as it was asked; who declines or cancels need not."""
+    """Whether an accepted form matches its schema."""
     if answer.get("action") != "accept":
         return True
     schema = question["params"]["requestedSchema"]
@@ -82,7 +82,11 @@ def fits(question: Json, answer: Json) -> bool:
 
 
 def askable(ctx: Ctx, item: Json, questions: Json) -> Json:
-    """The questions, or an error that names what the client would have to be able to do."""
+    """The questions that the client supports.
+
+    Raises:
+        MCPError: the client lacks a required capability.
+    """
     declared = ctx.session.client_capabilities
     can = declared.model_dump(exclude_none=True) if declared else {}
     missing = {key for key, question in questions.items() if CAPABILITIES[question["method"]] not in can}
@@ -110,7 +114,7 @@ async def ask_now(ctx: Ctx, item: Json, arguments: Json) -> Json:
 
 
 def ask_later(ctx: Ctx, item: Json, arguments: Json, params: Any) -> Json | types.InputRequiredResult:
-    """All answers, or what to ask next. A stateful item keeps in its state what is answered already."""
+    """All answers, or the next questions. A stateful item stores earlier answers in its state."""
     answers: Json = json.loads(params.request_state) if params.request_state else {}
     for key, answer in (params.input_responses or {}).items():
         if any(key in questions for questions in item["rounds"]):
@@ -121,11 +125,11 @@ def ask_later(ctx: Ctx, item: Json, arguments: Json, params: Any) -> Json | type
             for key, question in questions.items()
             if key not in answers or not fits(question, answers[key])
         }
-        # Who asks several is content with the first that answers.
+        # A choosy item needs only one answer.
         if missing and not (item.get("choosy") and len(missing) < len(questions)):
             state = json.dumps(answers) if item.get("stateful") else None
-            asked = {"inputRequests": askable(ctx, item, missing), "requestState": state}
-            return types.InputRequiredResult.model_validate(asked)
+            result = {"inputRequests": askable(ctx, item, missing), "requestState": state}
+            return types.InputRequiredResult.model_validate(result)
     return answers
 
 
@@ -214,27 +218,27 @@ ACTS: dict[str, Callable[[Ctx], Awaitable[str]]] = {
 
 
 async def list_tools(ctx: Ctx, params: Any) -> Any:
-    shows = {"tools": shown(tools, "name", "description", "inputSchema")}
+    shows = {"tools": selected(tools, "name", "description", "inputSchema")}
     return types.ListToolsResult.model_validate(shows)
 
 
 async def call_tool(ctx: Ctx, params: types.CallToolRequestParams) -> Any:
-    tool, arguments = found(tools, params.name), params.arguments or {}
+    tool, arguments = lookup(tools, params.name), params.arguments or {}
     try:
         jsonschema.validate(arguments, tool["inputSchema"])
     except jsonschema.ValidationError as error:
-        return said(error.message, is_error=True)
+        return text_result(error.message, is_error=True)
     if params.name in ACTS:
-        return said(await ACTS[params.name](ctx))
+        return text_result(await ACTS[params.name](ctx))
     if "content" in tool:
         result = {"content": tool["content"], "isError": tool.get("isError", False)}
         return types.CallToolResult.model_validate(result)
     answers = await ask(ctx, tool, arguments, params)
-    return said(filled(tool["says"], fields_of(answers))) if isinstance(answers, dict) else answers
+    return text_result(filled(tool["says"], fields_of(answers))) if isinstance(answers, dict) else answers
 
 
 async def list_resources(ctx: Ctx, params: Any) -> Any:
-    shows = {"resources": shown(resources, "uri", "name", "description", "mimeType")}
+    shows = {"resources": selected(resources, "uri", "name", "description", "mimeType")}
     return types.ListResourcesResult.model_validate(shows)
 
 
@@ -249,7 +253,7 @@ async def read_resource(ctx: Ctx, params: types.ReadResourceRequestParams) -> An
         data = json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
         contents: Any = [{"uri": uri, "mimeType": "application/json", "text": data}]
     elif uri in resources:
-        contents = shown({uri: resources[uri]}, "uri", "mimeType", "text", "blob")
+        contents = selected({uri: resources[uri]}, "uri", "mimeType", "text", "blob")
     else:
         code = RESOURCE_NOT_FOUND if is_handshake(ctx) else types.INVALID_PARAMS
         raise MCPError(code, f"Not found: {uri}", {"uri": uri})
@@ -267,12 +271,12 @@ async def unsubscribe(ctx: Ctx, params: types.UnsubscribeRequestParams) -> Any:
 
 
 async def list_prompts(ctx: Ctx, params: Any) -> Any:
-    shows = {"prompts": shown(prompts, "name", "description", "arguments")}
+    shows = {"prompts": selected(prompts, "name", "description", "arguments")}
     return types.ListPromptsResult.model_validate(shows)
 
 
 async def get_prompt(ctx: Ctx, params: types.GetPromptRequestParams) -> Any:
-    prompt, fields = found(prompts, params.name), params.arguments or {}
+    prompt, fields = lookup(prompts, params.name), params.arguments or {}
     missing = [argument["name"] for argument in prompt["arguments"] if argument["name"] not in fields]
     if missing:
         raise MCPError(types.INVALID_PARAMS, f"Missing arguments: {', '.join(missing)}")
@@ -286,7 +290,7 @@ async def get_prompt(ctx: Ctx, params: types.GetPromptRequestParams) -> Any:
 
 async def complete(ctx: Ctx, params: types.CompleteRequestParams) -> Any:
     if isinstance(params.ref, types.PromptReference):
-        found(prompts, params.ref.name)
+        lookup(prompts, params.ref.name)
     values = [word for word in FIXTURES["suggestions"] if word.startswith(params.argument.value)]
     return types.CompleteResult(completion=types.Completion(values=values, total=len(values), has_more=False))
 
@@ -297,27 +301,27 @@ async def set_level(ctx: Ctx, params: types.SetLevelRequestParams) -> Any:
 
 
 class Events(EventStore):
-    """Every event of every stream, in the order of their numbers."""
+    """All events of all streams, in order."""
 
     def __init__(self) -> None:
-        self.kept: list[tuple[str, types.JSONRPCMessage | None]] = []
+        self.events: list[tuple[str, types.JSONRPCMessage | None]] = []
 
     async def store_event(self, stream_id: str, message: types.JSONRPCMessage | None) -> str:
-        self.kept.append((stream_id, message))
-        return str(len(self.kept))
+        self.events.append((stream_id, message))
+        return str(len(self.events))
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
-        if not last_event_id.isdigit() or not 0 < int(last_event_id) <= len(self.kept):
+        if not last_event_id.isdigit() or not 0 < int(last_event_id) <= len(self.events):
             return None
-        wanted = self.kept[int(last_event_id) - 1][0]
-        for number, (stream, message) in enumerate(self.kept[int(last_event_id) :], int(last_event_id) + 1):
-            if stream == wanted and message is not None:
+        resumed = self.events[int(last_event_id) - 1][0]
+        for number, (stream, message) in enumerate(self.events[int(last_event_id) :], int(last_event_id) + 1):
+            if stream == resumed and message is not None:
                 await send_callback(EventMessage(message, str(number)))
-        return wanted
+        return resumed
 
 
 def build() -> Server[Any]:
-    # Logging and sampling are deprecated in the newest revision: the SDK warns of each use.
+    # Logging and sampling are deprecated in the newest revision, so the SDK warns about each use.
     warnings.simplefilter("ignore")
     fresh = CacheHint(ttl_ms=1000, scope="public")
     server: Server[Any] = Server(

@@ -1,4 +1,4 @@
-"""Where the SDK keeps what an authorization server gave it."""
+"""Token storage for the SDK, in memory."""
 
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 

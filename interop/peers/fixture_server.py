@@ -1,4 +1,4 @@
-"""How fixture servers in Python are started: with --stdio, or over HTTP, where they say at which URL."""
+"""Command line of Python fixture servers: --stdio, or HTTP with the URL on standard output."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def serve(about: str | None, on_stdio: Callable[[], object], make_app: Callable[
 
 
 def serve_http(app: Any, port: int) -> None:
-    listening = socket.create_server(("127.0.0.1", port))
-    print(f"MCP endpoint: http://localhost:{listening.getsockname()[1]}/mcp", flush=True)
-    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
+    listener = socket.create_server(("127.0.0.1", port))
+    print(f"MCP endpoint: http://localhost:{listener.getsockname()[1]}/mcp", flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])

@@ -1,7 +1,7 @@
-"""How a Python client program tells what it saw: one JSON line for each feature, on standard output.
+"""The report of a Python client program: one JSON line per feature on standard output.
 
-`ok` is null when the SDK or the transport has no such feature; `detail` then says why. The program ends with
-code 0 whatever the lines say: judging them is the work of `interop/clients.py`.
+`ok` is null if the SDK or the transport lacks the feature; `detail` then says why. The program exits with
+code 0 in any case: `interop/clients.py` judges the lines.
 """
 
 import asyncio
@@ -11,23 +11,23 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-# A step takes well under 3 seconds; the slowest waits for a reconnection.
+# A step takes less than 3 seconds; the slowest waits for a reconnection.
 STEP_TIMEOUT = 20.0
-# How long nothing must arrive before a client believes that nothing will.
+# Seconds without a message before a client assumes that none will come.
 SILENCE = 0.5
-# The revision whose requests describe themselves; the others begin with a handshake.
+# The revision without a handshake.
 PER_REQUEST = "2026-07-28"
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
 
 class NoApi(Exception):
-    """This SDK offers no way to do it, or the transport gives it no meaning."""
+    """The SDK or the transport does not support it."""
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Where the servers are: a command on stdio, a URL on HTTP. `relayed` is the fixture behind the relay.
-    `revision` is the one to negotiate."""
+    """The servers: a command on stdio, a URL on HTTP. `relayed` is the fixture behind the relay, `revision`
+    the one to negotiate."""
 
     transport: str
     revision: str
@@ -42,13 +42,13 @@ class Targets:
 
     @property
     def mode(self) -> str:
-        """How a client of the Python SDK comes to the revision: by a handshake, or asking for the newest."""
+        """The mode of the Python SDK's client that negotiates the revision."""
         return "auto" if self.revision == PER_REQUEST else "legacy"
 
     def demand_sessions(self) -> None:
         """
         Raises:
-            NoApi: the revision has no session, so there is nothing to return to or to delete.
+            NoApi: the revision has no sessions to resume or delete.
         """
         if self.revision == PER_REQUEST:
             raise NoApi(f"revision {PER_REQUEST} has no sessions and no streams to return to")
@@ -57,13 +57,13 @@ class Targets:
 Step = Callable[[], Awaitable[str]]
 
 
-def expect(actual: object, expected: object, what: str) -> None:
+def expect(actual: object, expected: object, label: str) -> None:
     if actual != expected:
-        raise AssertionError(f"{what}: expected {expected!r}, got {actual!r}")
+        raise AssertionError(f"{label}: expected {expected!r}, got {actual!r}")
 
 
 async def run_steps(steps: Mapping[str, Step]) -> None:
-    """Run every step in order. One that fails does not keep the next from running."""
+    """Run every step in order; a failure does not stop the others."""
     for feature, step in steps.items():
         ok: bool | None = False
         try:
@@ -79,19 +79,19 @@ async def run_steps(steps: Mapping[str, Step]) -> None:
 
 
 def root_cause(error: BaseException) -> str:
-    """Look into exception groups, whose own text says nothing."""
+    """The first exception of a group, whose own text is not helpful."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return str(error) or type(error).__name__
 
 
 def text_of(blocks: Sequence[object]) -> str:
-    """The text of the only block; a block of another kind shows itself."""
+    """The text of the blocks; other blocks are shown by their repr."""
     return "|".join(str(getattr(block, "text", block)) for block in blocks)
 
 
 async def expect_silence(inbox: asyncio.Queue[str]) -> None:
-    """Wait a while and see that nothing comes. There is no event that says "nothing will"."""
+    """Assert that nothing arrives for a while; no event announces silence."""
     try:
         async with asyncio.timeout(SILENCE):
             unwanted = await inbox.get()

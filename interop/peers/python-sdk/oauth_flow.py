@@ -1,4 +1,4 @@
-"""A client of the Python SDK on a journey: what it keeps, the browser it opens, and where it went."""
+"""One OAuth flow of a Python SDK client: its storage, its browser, and its HTTP exchanges."""
 
 import asyncio
 import json
@@ -16,20 +16,20 @@ from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
-from reporting import PER_REQUEST, expect
+from report import PER_REQUEST, expect
 from storage import Storage
 from wire import TIMEOUT
 
-# Nobody listens there: the browser reads where it is sent, and does not go.
+# No server listens there: the browser reads the redirect and does not follow it.
 CALLBACK = "http://127.0.0.1:9/callback"
-# The SDK compares with a clock of its own; a token that ends now may be good for it a moment longer.
+# The SDK may consider a token valid slightly longer than its lifetime.
 MARGIN = 0.3
 
 
 @dataclass(frozen=True)
 class Task:
-    """What the runner tells: servers, the issuer, and clients that the issuer knows. Secrets come by the
-    environment, which nobody else can read."""
+    """The task from the runner: servers, issuer, and registered clients. Secrets are in environment
+    variables, which other users cannot read."""
 
     revision: str
     reference: str
@@ -70,7 +70,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Visit:
+class Exchange:
     place: str
     status: int
     challenge: str = ""
@@ -78,31 +78,31 @@ class Visit:
 
 
 class Browser:
-    """Opens the address of the authorization server and reads where it is sent."""
+    """Opens the authorization endpoint and reads the redirect."""
 
-    def __init__(self, visits: list[Visit]) -> None:
-        self.visits = visits
-        self.asked: list[dict[str, str]] = []
+    def __init__(self, exchanges: list[Exchange]) -> None:
+        self.exchanges = exchanges
+        self.requests: list[dict[str, str]] = []
         self.answer: AuthorizationCodeResult | None = None
 
     async def open(self, url: str) -> None:
-        self.asked.append(dict(parse_qsl(urlsplit(url).query)))
+        self.requests.append(dict(parse_qsl(urlsplit(url).query)))
         async with httpx2.AsyncClient(timeout=TIMEOUT, follow_redirects=False) as http:
             page = await http.get(url)
-        self.visits.append(Visit(urlsplit(url).path, page.status_code))
+        self.exchanges.append(Exchange(urlsplit(url).path, page.status_code))
         location = page.headers.get("location", "")
-        assert location.startswith(f"{CALLBACK}?"), f"{page.status_code}, sent elsewhere"
-        told = dict(parse_qsl(urlsplit(location).query))
-        expect(told.get("error_description", told.get("error")), None, "refusal")
-        self.answer = AuthorizationCodeResult(code=told["code"], state=told["state"], iss=told["iss"])
+        assert location.startswith(f"{CALLBACK}?"), f"{page.status_code}, redirected elsewhere"
+        query = dict(parse_qsl(urlsplit(location).query))
+        expect(query.get("error_description", query.get("error")), None, "refusal")
+        self.answer = AuthorizationCodeResult(code=query["code"], state=query["state"], iss=query["iss"])
 
     async def come_back(self) -> AuthorizationCodeResult:
         assert self.answer is not None
         return self.answer
 
 
-class Journey:
-    """One client of the SDK, with what it keeps and where it went since `forget`."""
+class OAuthFlow:
+    """One client of the SDK, with its storage and its exchanges since `forget`."""
 
     def __init__(
         self,
@@ -116,8 +116,8 @@ class Journey:
         self.task = task
         self.url = url
         self.storage = storage or Storage()
-        self.visits: list[Visit] = []
-        self.browser = Browser(self.visits)
+        self.exchanges: list[Exchange] = []
+        self.browser = Browser(self.exchanges)
         self.provider = provider or self._provider(method)
 
     def _provider(self, method: Any) -> OAuthClientProvider:
@@ -147,29 +147,29 @@ class Journey:
         if request.url.path == "/token":
             grant = dict(parse_qsl(request.content.decode()))["grant_type"]
         challenge = response.headers.get("www-authenticate", "")
-        self.visits.append(Visit(request.url.path, response.status_code, challenge, grant))
+        self.exchanges.append(Exchange(request.url.path, response.status_code, challenge, grant))
 
     @property
     def tokens(self) -> OAuthToken:
-        assert self.storage.tokens is not None, "no tokens are kept"
+        assert self.storage.tokens is not None, "no tokens are stored"
         return self.storage.tokens
 
-    def at(self, place: str) -> list[Visit]:
-        return [visit for visit in self.visits if visit.place == place]
+    def at(self, place: str) -> list[Exchange]:
+        return [exchange for exchange in self.exchanges if exchange.place == place]
 
     def exchanged(self) -> list[tuple[str, int]]:
-        return [(visit.grant, visit.status) for visit in self.at("/token")]
+        return [(exchange.grant, exchange.status) for exchange in self.at("/token")]
 
     def forget(self) -> None:
-        self.visits.clear()
+        self.exchanges.clear()
 
     async def expire(self) -> None:
-        """Wait until the token is over, and look at what comes then only."""
+        """Wait until the token has expired, and forget earlier exchanges."""
         await asyncio.sleep(self.task.lifetime + MARGIN)
         self.forget()
 
 
 async def post(url: str, form: dict[str, str], client: tuple[str, str]) -> httpx2.Response:
-    """A request of the program's own, as the client with that secret."""
+    """Send a form as the given client."""
     async with httpx2.AsyncClient(timeout=TIMEOUT) as http:
         return await http.post(url, data=form, auth=client)
