@@ -64,6 +64,10 @@ check: $(READY) ## Formatting, lint, strict types, layers, sizes
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -q tests/meta
 
+.PHONY: package
+package: $(READY) ## Build wheel and sdist, and try each extra in an empty environment (ARGS=--quick: two)
+	@$(BIN)/python scripts/package.py $(ARGS)
+
 .PHONY: system
 system: $(READY) | chromium ## Run the tests that need Debian packages: the HTML report in a real Chromium
 	@$(BIN)/python -m pytest -q tests/system $(ARGS)

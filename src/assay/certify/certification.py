@@ -96,7 +96,7 @@ class Certification:
         check_otlp(options.evidence)
         self._inputs = inputs_of(targets, options)
         self._suite = suite_named(SUITE)
-        check_scenarios(options.scenario, self._suite)
+        check_scenarios(options.scenario, self._suite, fixed=True)
         self._selection = Selection(
             scenarios=options.scenario,
             revisions=revisions_of(options.spec_version),

@@ -20,6 +20,7 @@ from .suites import SHIPPED, suite_named
 
 DEFAULT: Final = "protocol"
 CLIENT: Final = "client"
+_LISTED: Final = {Role.SERVER: "--suite {}", Role.CLIENT: "--client"}
 SERVER_SUITES: Final = tuple(name for name, shipped in SHIPPED.items() if shipped.role is Role.SERVER)
 
 
@@ -66,15 +67,17 @@ def client_suite(group: str, scenarios: Sequence[str] = ()) -> Suite:
     return narrow
 
 
-def check_scenarios(patterns: Sequence[str], suite: Suite) -> None:
-    """A misspelt name beside a correct one would otherwise be ignored.
+def check_scenarios(patterns: Sequence[str], suite: Suite, *, fixed: bool = False) -> None:
+    """A misspelt name beside a correct one would otherwise be ignored. A `fixed` suite cannot be changed.
 
     Raises:
         InvalidOptions: a pattern matches no scenario of the suite.
     """
     unknown = _unknown(patterns, suite)
     if unknown:
-        raise InvalidOptions(f"no such scenario: {', '.join(unknown)}", _where(unknown, suite))
+        fix = _similar(unknown[0], suite) or ("" if fixed else _elsewhere(unknown, suite))
+        fix = fix or f"`assay list {_LISTED[suite.role].format(suite.name)}` shows all"
+        raise InvalidOptions(f"no such scenario: {', '.join(unknown)}", fix)
 
 
 def _unknown(patterns: Iterable[str], suite: Suite) -> list[str]:
@@ -82,15 +85,13 @@ def _unknown(patterns: Iterable[str], suite: Suite) -> list[str]:
     return [text for text in patterns if not any(is_named(scenario, text) for scenario in scenarios)]
 
 
-def _where(unknown: list[str], suite: Suite) -> str:
-    if suite.role is Role.CLIENT:
-        return _similar(unknown[0], suite) or "`assay list --client` shows all"
-    if not _unknown(unknown, suite_named(CLIENT)):
+def _elsewhere(unknown: list[str], suite: Suite) -> str:
+    """The suite that has the scenarios, if there is one."""
+    if suite.role is Role.SERVER and not _unknown(unknown, suite_named(CLIENT)):
         return "it judges clients: use `assay check --client`"
-    for name in SERVER_SUITES:
-        if not _unknown(unknown, suite_named(name)):
-            return f"the suite {name} has it: add --suite {name}"
-    return _similar(unknown[0], suite) or f"`assay list --suite {suite.name}` shows all"
+    names = () if suite.role is Role.CLIENT else SERVER_SUITES
+    home = next((name for name in names if not _unknown(unknown, suite_named(name))), "")
+    return f"the suite {home} has it: add --suite {home}" if home else ""
 
 
 def _similar(name: str, suite: Suite) -> str:
