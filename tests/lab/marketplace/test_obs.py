@@ -15,7 +15,7 @@ from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
-from assay.lab.marketplace.observability import hear_spans
+from assay.lab.marketplace.observability import record_spans
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.traces import request, result
@@ -179,7 +179,7 @@ async def test_where_no_trace_of_the_driver_is_known_a_span_of_each_method_is_re
         patience=0.01,
         surroundings=OutOfBand(spans=Deaf(*others)),
     )
-    await hear_spans(stage, {"1" * 32: "tools/call", "2" * 32: "tools/call", "3" * 32: "prompts/list"})
+    await record_spans(stage, {"1" * 32: "tools/call", "2" * 32: "tools/call", "3" * 32: "prompts/list"})
     heard = [msgspec.json.decode(frame.raw)["name"] for frame in recorder.trace(closed=True).frames]
     assert heard == ["tools/call echo"]
 

@@ -60,15 +60,16 @@ def check(
     requirements: Mapping[str, str] | tuple[str, ...],
     everywhere: bool = False,
     transports: frozenset[Transport] = ANY,
+    id: str = "",
 ) -> Callable[[Judge], Check]:
-    """Turn a function `judge_<name>` into a check.
+    """Turn a function `judge_<name>` into a check, or any function into the check with that id.
 
     `title` states the rule; `requirements` maps every requirement that it may cite to the fault, the title of
     a finding that shows it broken.
     """
 
     def made(judge: Judge) -> Check:
-        return Check(id_of(judge, "judge_"), title, faults(requirements), judge, everywhere, transports)
+        return Check(id or id_of(judge, "judge_"), title, faults(requirements), judge, everywhere, transports)
 
     return made
 

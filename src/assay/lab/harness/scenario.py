@@ -69,11 +69,12 @@ def scenario(
     effects: bool = False,
     official: str | None = None,
     role: Role = Role.SERVER,
+    id: str = "",
 ) -> Callable[[Drive], Scenario]:
     """Turn a function `drive_<name>` into a scenario; `window` selects its revisions."""
 
     def decorate(drive: Drive) -> Scenario:
-        name = id_of(drive, "drive_")
+        name = id or id_of(drive, "drive_")
         return Scenario(
             name,
             title,

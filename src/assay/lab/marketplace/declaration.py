@@ -1,4 +1,4 @@
-"""How checks of the profile are declared: each row is one, and its results go by the row's name."""
+"""How the profile's checks are declared: each requirement is reported as a check of its own."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ from assay.lab.harness.naming import id_of
 from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY, Transport
 
 BOTH = STDIO_ONLY | HTTP_ONLY
-"""What the profile is about; other transports are not judged by it."""
+"""The profile does not cover other transports."""
 
 
 def profile_check(
-    title: str, *, requirements: Mapping[str, str] | tuple[str, ...], transports: frozenset[Transport] = BOTH
+    title: str,
+    *,
+    requirements: Mapping[str, str] | tuple[str, ...],
+    transports: frozenset[Transport] = BOTH,
+    id: str = "",
 ) -> Callable[[Judge], Check]:
-    """Make the checks of these rows of a function that judges all of them."""
+    """Like `check`, with one result per requirement."""
 
-    def made(judge: Judge) -> Check:
-        return Check(
-            id_of(judge, "judge_"),
-            title,
-            faults(requirements),
-            judge,
-            everywhere=False,
-            transports=transports,
-            by_requirement=True,
-        )
+    def decorate(judge: Judge) -> Check:
+        name = id or id_of(judge, "judge_")
+        return Check(name, title, faults(requirements), judge, False, transports, by_requirement=True)
 
-    return made
+    return decorate

@@ -39,14 +39,13 @@ from assay.revisions.revision import Opening, Revision
 
 from .bad_message import plain_request
 from .declaration import BOTH, profile_check
-from .lists import LISTS, SERVER, Listed
+from .lists import LISTS, SERVER, ListMethod
 
-AREA = "jrpc"
-"""As ids have it."""
+AREA = "jrpc"  # in ids
 PROBE: Final = "cause"
 UNKNOWN_METHOD: Final = "an unknown method"
 BAD_PARAMS: Final = "parameters that do not fit"
-NO_RESOURCE: Final = "a resource that is not there"
+NO_RESOURCE: Final = "a missing resource"
 UNKNOWN_VERSION: Final = "an unknown version"
 OTHER_HEADER: Final = "a header that does not repeat the body"
 _CODES: Final = {
@@ -58,21 +57,21 @@ _CODES: Final = {
 
 
 def codes_for(cause: str, transport: str, revision: Revision) -> frozenset[int]:
-    """The codes that fit; none for a cause that nobody knows."""
+    """The codes that fit; empty for an unknown cause."""
     if cause == NO_RESOURCE:
-        # Where a revision has a code of its own for it, that is a SHOULD: the usual one is no fault.
+        # Revisions that have a special code for it say SHOULD, so the general one is not a fault.
         return frozenset({revision.resource_not_found, error.INVALID_PARAMS})
-    found = {_CODES[cause]} if cause in _CODES else set()
-    # A parameter that is left out is also one that its header does not repeat.
-    headed = transport == Transport.HTTP and revision.opening is Opening.PER_REQUEST
-    return frozenset(found | ({error.HEADER_MISMATCH} if headed and cause == BAD_PARAMS else set()))
+    codes = {_CODES[cause]} if cause in _CODES else set()
+    # A missing parameter may also be reported as a header that does not match it.
+    mirrored = transport == Transport.HTTP and revision.opening is Opening.PER_REQUEST
+    return frozenset(codes | ({error.HEADER_MISMATCH} if mirrored and cause == BAD_PARAMS else set()))
 
 
 # --- what is asked
 
 
-NEVER = "1999-12-31"
-"""A version that no server has."""
+NEVER: Final = "1999-12-31"
+"""A version that no server supports."""
 
 
 class Case(Struct, frozen=True):
@@ -82,7 +81,7 @@ class Case(Struct, frozen=True):
     headers: dict[str, str] = {}
 
 
-@scenario("Errors by their causes", exercises=("jrpc.codes",), transports=BOTH)
+@scenario("Send requests that fail for different causes", exercises=("jrpc.codes",), transports=BOTH)
 async def drive_codes(stage: Stage) -> None:
     peer = await stage.open()
     for case in _cases(stage):
@@ -109,67 +108,69 @@ def _cases(stage: Stage) -> Iterator[Case]:
 A_LIST = either(declares("tools"), either(declares("prompts"), declares("resources")))
 
 
-@scenario("Lists that are read twice", exercises=("jrpc.drift",), needs=(A_LIST,), transports=BOTH)
+@scenario("Read every list twice", exercises=("jrpc.drift",), needs=(A_LIST,), transports=BOTH)
 async def drive_drift(stage: Stage) -> None:
     peer = await stage.open()
-    # A change that is announced is no drift: so the announcement must have a way to us.
+    # An announced change is not a drift, so announcements must be able to reach us.
     await listen(stage, peer, *_announced(stage))
     await _read(stage, peer)
-    for errand in errands(stage.facts):
-        await errand.ask(peer)
+    for request in errands(stage.facts):
+        await request.ask(peer)
     await _read(stage, peer)
 
 
 def _announced(stage: Stage) -> list[str]:
-    areas = dict.fromkeys(one.capability for one in LISTS)
-    return [f"{area}ListChanged" for area in areas if stage.facts.declares(area, "listChanged")]
+    capabilities = dict.fromkeys(listed.capability for listed in LISTS)
+    return [f"{name}ListChanged" for name in capabilities if stage.facts.declares(name, "listChanged")]
 
 
 async def _read(stage: Stage, peer: Peer) -> None:
-    for one in LISTS:
-        if stage.facts.declares(one.capability):
-            await peer.pages(one.method, one.key)
+    for listed in LISTS:
+        if stage.facts.declares(listed.capability):
+            await peer.pages(listed.method, listed.key)
 
 
-IDS = (0, -1, 7, 2**53 - 1, "", "7", "007", "null", "Grüße, 世界 🦊", "a" * 300)
-NULL_ID = "null id"
-AT_ONCE = "at once"
+IDS: Final = (0, -1, 7, 2**53 - 1, "", "7", "007", "null", "Grüße, 世界 🦊", "a" * 300)
+NULL_ID: Final = "null id"
+AT_ONCE: Final = "at once"
+NOTIFICATION: Final = "notification"
 """Names of probes."""
-ROUNDS = 3
+ROUNDS: Final = 3
 
 
-@scenario("Ids of every kind", exercises=("jrpc.ids", "jrpc.null-id", "jrpc.at-once"), transports=BOTH)
+@scenario(
+    "Send ids of every kind, and many requests at once",
+    exercises=("jrpc.ids", "jrpc.null-id", "jrpc.at-once"),
+    transports=BOTH,
+)
 async def drive_ids(stage: Stage) -> None:
     peer = await stage.open()
-    for one in IDS:
-        await peer.request(stage.plain, request_id=one)
+    for request_id in IDS:
+        await peer.request(stage.plain, request_id=request_id)
     async with peer.probe(NULL_ID):
         await peer.offer({**plain_request(stage, ""), "id": None})
-    methods = [one.method for one in LISTS if stage.facts.declares(one.capability)]
+    methods = [listed.method for listed in LISTS if stage.facts.declares(listed.capability)]
     async with peer.probe(AT_ONCE):
-        sent = [
+        requests = [
             await peer.start(method, request_id=f"{method} {number}")
             for number in range(ROUNDS)
             for method in (stage.plain, *methods)
         ]
-        for pending in sent:
+        for pending in requests:
             await peer.answer(pending)
 
 
-NOTIFICATION = "notification"
-
-
-@scenario("Notifications of any kind", exercises=("jrpc.notifications",), transports=BOTH)
+@scenario("Send notifications of any kind", exercises=("jrpc.notifications",), transports=BOTH)
 async def drive_notifications(stage: Stage) -> None:
     peer = await stage.open()
-    nothing = declared(stage.revision, {}, {})
-    sent = {
+    empty = declared(stage.revision, {}, {})
+    notifications = {
         "notifications/no-such-notification": {"of": "the lab"},
-        "notifications/cancelled": {"requestId": "never sent", "reason": "to see who answers"},
-        "tools/list": nothing,
-        stage.plain: nothing,
+        "notifications/cancelled": {"requestId": "never sent", "reason": "to see whether it is answered"},
+        "tools/list": empty,
+        stage.plain: empty,
     }
-    for method, params in sent.items():
+    for method, params in notifications.items():
         async with peer.probe(NOTIFICATION, what=method):
             await peer.notify(method, params)
 
@@ -177,130 +178,139 @@ async def drive_notifications(stage: Stage) -> None:
 # --- how it is judged
 
 
-CODES = "CONF-JRPC-02.codes"
-
-
-@profile_check("Errors have the codes of their causes", requirements=(CODES,))
+@profile_check(
+    "Errors have the codes of their causes",
+    requirements={"CONF-JRPC-02.codes": "An error does not have the code of its cause"},
+)
 def judge_codes(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes(PROBE):
-        why = f"{probe.info.get('cause')}"
-        codes = codes_for(why, trace.transport, trace.revision)
+        cause = f"{probe.info.get('cause')}"
+        codes = codes_for(cause, trace.transport, trace.revision)
         if codes:
             answer = next(iter(probe.answers), None)
-            asked = next((one.method for one in probe.sent), "")
-            expected = f"error {' or '.join(map(str, sorted(codes)))} for {why} in {asked}"
-            right = answer is not None and type(answer.code) is int and answer.code in codes
-            yield observe(CODES, right, probe, expected=expected, observed=answer or "no answer")
+            method = next((message.method for message in probe.sent), "")
+            expected = f"error {' or '.join(map(str, sorted(codes)))} for {cause} in {method}"
+            fits = answer is not None and type(answer.code) is int and answer.code in codes
+            observed = answer or "no answer"
+            yield observe("CONF-JRPC-02.codes", fits, probe, expected=expected, observed=observed)
 
 
-DRIFT = "CONF-JRPC-02.drift"
-
-
-@profile_check("Lists do not drift", requirements=(DRIFT,))
+@profile_check(
+    "Lists change only with an announcement",
+    requirements={"CONF-JRPC-02.drift": "A list changed without an announcement"},
+)
 def judge_drift(trace: Trace) -> Iterator[Observation]:
-    announced = {one.method for one in trace.received}
+    announced = {message.method for message in trace.received}
     for listed in LISTS:
-        readings = [one for one in listings(trace, listed.method, listed.key) if one.complete]
+        readings = [listing for listing in listings(trace, listed.method, listed.key) if listing.complete]
         for before, after in pairwise(readings):
             changed = _changed(listed, before, after)
-            # When it was announced is left open: the announcement may come on a stream of its own.
+            # The time of the announcement does not matter: it may arrive on a separate stream.
             if not changed or listed.announced not in announced:
                 expected = f"the same answer to {listed.method}, or {listed.announced}"
                 observed = ", ".join(changed) or "the same"
-                yield observe(DRIFT, not changed, before, after, expected=expected, observed=observed)
+                holds = not changed
+                yield observe(
+                    "CONF-JRPC-02.drift", holds, before, after, expected=expected, observed=observed
+                )
 
 
-def _changed(listed: Listed, before: Listing, after: Listing) -> list[str]:
-    """What differs, in words; the order of items does not."""
+def _changed(listed: ListMethod, before: Listing, after: Listing) -> list[str]:
+    """The differences in words; the order of items is not one."""
     first, second = _definitions(listed, before), _definitions(listed, after)
-    found = [f"{name} is gone" for name in first if name not in second]
-    found += [f"{name} is new" for name in second if name not in first]
-    return found + [f"{name} has changed" for name in first if second.get(name, first[name]) != first[name]]
+    changes = [f"{name} is gone" for name in first if name not in second]
+    changes += [f"{name} is new" for name in second if name not in first]
+    return changes + [f"{name} has changed" for name in first if second.get(name, first[name]) != first[name]]
 
 
-def _definitions(listed: Listed, reading: Listing) -> dict[str, bytes]:
+def _definitions(listed: ListMethod, reading: Listing) -> dict[str, bytes]:
     return {
-        f"{item.get(listed.name)}": _canonical({key: item.get(key) for key in listed.fixed})
+        f"{item.get(listed.name)}": msgspec.json.encode(
+            {key: item.get(key) for key in listed.fixed}, order="deterministic"
+        )
         for item in reading.items
     }
 
 
-def _canonical(value: Any) -> bytes:
-    return msgspec.json.encode(value, order="deterministic")
+ECHO: Final = "CONF-JRPC-02.id-echo"
 
 
-ECHO = "CONF-JRPC-02.id-echo"
-
-
-@profile_check("Ids come back as they were sent", requirements=(ECHO,))
+@profile_check(
+    "Responses have the ids of their requests",
+    requirements={ECHO: "A response does not have the id of its request"},
+)
 def judge_ids(trace: Trace) -> Iterator[Observation]:
-    waiting = [one for one in trace.exchanges() if one.answer is None]
+    unanswered = [exchange for exchange in trace.exchanges() if exchange.answer is None]
     for exchange in trace.exchanges():
         if exchange.answers and not names_nothing(exchange.request):
-            # Two under one id, where another request got none: the second was meant for that one.
+            # With two responses to one id and none to another, the second was meant for the other.
             count = len(exchange.answers)
-            expected = f"one response with id {exchange.request.id!r}{_told(waiting)}"
-            evidence = (exchange,) if count == 1 else (exchange, *waiting)
+            expected = f"one response with id {exchange.request.id!r}{_unanswered_ids(unanswered)}"
+            evidence = (exchange,) if count == 1 else (exchange, *unanswered)
             yield observe(ECHO, count == 1, *evidence, expected=expected, observed=f"{count} responses")
-    strays = [one for one in trace.strays if one.shape is not Shape.ERROR]
+    strays = [message for message in trace.strays if message.shape is not Shape.ERROR]
     for stray in (*strays, *unexplained_errors(trace)):
-        expected = f"a response with the id of its request{_told(waiting)}"
-        yield observe(ECHO, False, *waiting, stray, expected=expected, observed=f"id {stray.id!r}")
+        expected = f"a response with the id of its request{_unanswered_ids(unanswered)}"
+        yield observe(ECHO, False, *unanswered, stray, expected=expected, observed=f"id {stray.id!r}")
 
 
-def _told(waiting: list[Exchange]) -> str:
-    ids = ", ".join(repr(one.request.id) for one in waiting)
-    return f"; without one: {ids}" if ids else ""
+def _unanswered_ids(exchanges: list[Exchange]) -> str:
+    ids = ", ".join(repr(exchange.request.id) for exchange in exchanges)
+    return f"; unanswered: {ids}" if ids else ""
 
 
-SILENT = "CONF-JRPC-02.notifications"
-
-
-@profile_check("Notifications are not answered", requirements=(SILENT,))
+@profile_check(
+    "Notifications get no response",
+    requirements={"CONF-JRPC-02.notifications": "A notification got a response"},
+)
 def judge_notifications(trace: Trace) -> Iterator[Observation]:
-    for probe in trace.probes("notification"):
-        answers = [one for one in probe.answers if not _is_refusal(trace, one)]
+    for probe in trace.probes(NOTIFICATION):
+        answers = [message for message in probe.answers if not _is_refusal(trace, message)]
         expected = f"no response to the notification {probe.info.get('what')}"
-        yield observe(SILENT, not answers, probe, expected=expected, observed=next(iter(answers), "none"))
+        observed = next(iter(answers), "none")
+        yield observe("CONF-JRPC-02.notifications", not answers, probe, expected=expected, observed=observed)
 
 
 def _is_refusal(trace: Trace, answer: Message) -> bool:
-    """HTTP refuses what it cannot accept with a status, and may explain that in an error without an id."""
+    """HTTP refuses a notification by its status, and may explain that in an error without an id."""
     nameless = answer.shape is Shape.ERROR and names_nothing(answer)
     return nameless and trace.status_of(answer) >= 400
 
 
-NULL = "CONF-JRPC-02.id-null"
-
-
-@profile_check("A null id is not served", requirements=(NULL,))
+@profile_check(
+    "A request with the id null is not served",
+    requirements={"CONF-JRPC-02.id-null": "A request with the id null was served"},
+)
 def judge_null_id(trace: Trace) -> Iterator[Observation]:
-    for probe in trace.probes("null id"):
-        served = [one for one in probe.answers if one.shape is Shape.RESULT]
+    for probe in trace.probes(NULL_ID):
+        served = [message for message in probe.answers if message.shape is Shape.RESULT]
         expected = "an error, or no answer, to a request with the id null"
         observed = served[0] if served else next(iter(probe.answers), "no answer")
-        yield observe(NULL, not served, probe, expected=expected, observed=observed)
+        yield observe("CONF-JRPC-02.id-null", not served, probe, expected=expected, observed=observed)
 
 
-ORDER = "CONF-JRPC-02.order"
-KEYS = {one.method: one.key for one in LISTS}
+ORDER: Final = "CONF-JRPC-02.order"
+KEYS: Final = {listed.method: listed.key for listed in LISTS}
 
 
-@profile_check("Requests at once are told apart", requirements=(ORDER,))
+@profile_check(
+    "Concurrent requests get their own answers",
+    requirements={ORDER: "A concurrent request did not get its own answer"},
+)
 def judge_at_once(trace: Trace) -> Iterator[Observation]:
-    for probe in trace.probes("at once"):
-        sent = {one.frame.n for one in probe.sent}
+    for probe in trace.probes(AT_ONCE):
+        numbers = {message.frame.n for message in probe.sent}
         for exchange in trace.exchanges():
-            if exchange.request.frame.n in sent:
-                name = exchange.request.id
-                expected = f"one answer with id {name!r}, to {exchange.method}"
+            if exchange.request.frame.n in numbers:
+                expected = f"one answer with id {exchange.request.id!r}, to {exchange.method}"
+                observed = " and ".join(map(str, exchange.answers)) or "no answer"
                 yield observe(
-                    ORDER, _is_right(exchange), exchange, expected=expected, observed=_at_once_told(exchange)
+                    ORDER, _has_own_answer(exchange), exchange, expected=expected, observed=observed
                 )
 
 
-def _is_right(exchange: Exchange) -> bool:
-    """Once, and with its own result: lists are told by what they hold, and others by not holding it."""
+def _has_own_answer(exchange: Exchange) -> bool:
+    """Whether there is one answer with the right result: lists hold their items, other results hold none."""
     if len(exchange.answers) != 1:
         return False
     if exchange.result is None:
@@ -309,105 +319,91 @@ def _is_right(exchange: Exchange) -> bool:
     return {own} - {None} == exchange.result.keys() & set(KEYS.values())
 
 
-def _at_once_told(exchange: Exchange) -> str:
-    return " and ".join(map(str, exchange.answers)) or "no answer"
-
-
 # --- what the checks must catch
 
 
-@on_reply("every error has the code -32603", breaks="CONF-JRPC-02.codes")
+@on_reply("uses the code -32603 for every error", breaks="CONF-JRPC-02.codes")
 def internal_codes(reply: Json, context: FaultContext) -> Json:
     if "error" not in reply:
         return reply
     return {**reply, "error": {**reply["error"], "code": INTERNAL_ERROR}}
 
 
-@on_reply("a missing resource gets the code of a fault inside", breaks="CONF-JRPC-02.codes")
+@on_reply("uses the code -32603 for a missing resource", breaks="CONF-JRPC-02.codes")
 def resource_code(reply: Json, context: FaultContext) -> Json:
     if context.method == "resources/read" and "uri" in context.params and "error" in reply:
         reply["error"]["code"] = INTERNAL_ERROR
     return reply
 
 
-SEEN = "seen"
-
-
 @on_result(
-    "the schemas of tools change from reading to reading",
+    "changes the schemas of tools with every list",
     breaks="CONF-JRPC-02.drift",
     server=SERVER,
     method="tools/list",
 )
 def drifting_schema(result: Json, context: FaultContext) -> None:
-    context.memory[SEEN] = context.memory.get(SEEN, 0) + 1
+    count = context.memory["lists"] = context.memory.get("lists", 0) + 1
     for tool in result["tools"]:
-        tool["inputSchema"].setdefault("properties", {})[f"added{context.memory[SEEN]}"] = {}
+        tool["inputSchema"].setdefault("properties", {})[f"added{count}"] = {}
 
 
 @on_result(
-    "a prompt is gone, unannounced",
+    "drops a prompt without an announcement",
     breaks="CONF-JRPC-02.drift",
     server=SERVER,
     window=newest_of_each_kind,
     method="prompts/list",
 )
 def vanishing_prompt(result: Json, context: FaultContext) -> None:
-    if context.memory.get(SEEN):
+    if context.memory.get("listed"):
         result["prompts"] = result["prompts"][1:]
-    context.memory[SEEN] = True
+    context.memory["listed"] = True
 
 
-@on_reply("an id of digits comes back as a number", breaks="CONF-JRPC-02.id-echo", window=newest_of_each_kind)
+@on_reply("returns an id of digits as a number", breaks="CONF-JRPC-02.id-echo", window=newest_of_each_kind)
 def id_as_number(reply: Json, context: FaultContext) -> Json:
     name = reply.get("id")
     return {**reply, "id": int(name)} if isinstance(name, str) and name.isdecimal() else reply
 
 
-@on_reply("a numeric id comes back as a string", breaks="CONF-JRPC-02.id-echo")
+@on_reply("returns a numeric id as a string", breaks="CONF-JRPC-02.id-echo")
 def id_as_text(reply: Json, context: FaultContext) -> Json:
     return {**reply, "id": str(reply["id"])} if isinstance(reply.get("id"), int) else reply
 
 
-@on_request("a notification is answered with an empty result", breaks="CONF-JRPC-02.notifications")
+@on_request("answers a notification with an empty result", breaks="CONF-JRPC-02.notifications")
 def answers_notifications(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if "id" in message or message.get("method") == "notifications/initialized":
         return message
     return LocalAnswer([{"jsonrpc": "2.0", "id": None, "result": {}}])
 
 
-@on_request(
-    "a request without an id is served", breaks="CONF-JRPC-02.notifications", window=newest_of_each_kind
-)
+@on_request("serves a request without an id", breaks="CONF-JRPC-02.notifications", window=newest_of_each_kind)
 def serves_without_id(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if "id" in message or "method" not in message or message["method"].startswith("notifications/"):
         return message
     return LocalAnswer([{"jsonrpc": "2.0", "result": {}}])
 
 
-@on_request("a request with the id null is served", breaks="CONF-JRPC-02.id-null")
+@on_request("serves a request with the id null", breaks="CONF-JRPC-02.id-null")
 def serves_null_id(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("id", 0) is not None:
         return message
     return LocalAnswer([{"jsonrpc": "2.0", "id": None, "result": {}}])
 
 
-HELD = "held"
-LISTED = "tools/list 0"
-"""The id of the first of several requests for a list."""
-
-
-@on_reply("two answers trade places", breaks="CONF-JRPC-02.order", transports=STDIO_ONLY)
+@on_reply("swaps two answers", breaks="CONF-JRPC-02.order", transports=STDIO_ONLY)
 def answers_trade_places(reply: Json, context: FaultContext) -> list[Json]:
-    held = context.memory.pop(HELD, None)
-    if reply.get("id") == LISTED:
-        context.memory[HELD] = reply
+    held = context.memory.pop("held", None)
+    if reply.get("id") == "tools/list 0":  # the first of several requests for a list
+        context.memory["held"] = reply
         return []
     if held is None:
         return [reply]
     return [{**reply, "id": held["id"]}, {**held, "id": reply["id"]}]
 
 
-@on_reply("every request is answered twice", breaks="CONF-JRPC-02.order")
+@on_reply("answers every request twice", breaks="CONF-JRPC-02.order")
 def answers_twice(reply: Json, context: FaultContext) -> list[Json]:
     return [reply, reply] if context.request is not None else [reply]

@@ -1,4 +1,4 @@
-"""The lists that a server may have, and what of their items stays the same by itself."""
+"""The lists that a server may have, and the fields that define their items."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ from typing import Final
 from msgspec import Struct
 
 SERVER: Final = "reference --profile intelgraph"
-"""Faults in lists are tried where no other trial changes them: what is announced is no drift."""
+"""A server of its own: an announced change is not a drift, and other trials may announce one."""
 
 
-class Listed(Struct, frozen=True):
+class ListMethod(Struct, frozen=True):
     capability: str
     method: str
     key: str
-    """Of the items in a result."""
+    """The field of the result that holds the items."""
     name: str
-    """What items are told apart by."""
+    """The field that identifies an item."""
     fixed: tuple[str, ...]
-    """Fields that define an item. Others may tell of its state, such as when it was changed."""
+    """Fields that define an item. Others may show its state, such as the time of its last change."""
 
     @property
     def announced(self) -> str:
         return f"notifications/{self.capability}/list_changed"
 
 
-_TOLD: Final = ("title", "description")
+_TEXTS: Final = ("title", "description")
 LISTS: Final = (
-    Listed("tools", "tools/list", "tools", "name", (*_TOLD, "inputSchema", "outputSchema", "annotations")),
-    Listed("prompts", "prompts/list", "prompts", "name", (*_TOLD, "arguments")),
-    Listed("resources", "resources/list", "resources", "uri", (*_TOLD, "name", "mimeType")),
-    Listed(
+    ListMethod(
+        "tools", "tools/list", "tools", "name", (*_TEXTS, "inputSchema", "outputSchema", "annotations")
+    ),
+    ListMethod("prompts", "prompts/list", "prompts", "name", (*_TEXTS, "arguments")),
+    ListMethod("resources", "resources/list", "resources", "uri", (*_TEXTS, "name", "mimeType")),
+    ListMethod(
         "resources",
         "resources/templates/list",
         "resourceTemplates",
         "uriTemplate",
-        (*_TOLD, "name", "mimeType"),
+        (*_TEXTS, "name", "mimeType"),
     ),
 )

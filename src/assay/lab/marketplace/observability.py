@@ -1,4 +1,4 @@
-"""Spans: one per request, named and linked as OpenTelemetry's conventions say."""
+"""Spans: one per request, named and linked as OpenTelemetry's conventions for MCP say."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import asyncio
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from assay.lab.harness import Json, Observation, Stage, Trace, observe, scenario
+from assay.lab.harness import Json, Observation, Stage, Trace, observe, on_span, scenario
 from assay.lab.harness.driver.safe_request import SafeRequest, errands
 from assay.lab.harness.need import SPANS_TO_SEE
-from assay.lab.harness.sabotage import saboteur
-from assay.lab.harness.sabotage.saboteur import newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import OnSpan, newest_of_each_kind
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.otlp import attributes
 from assay.lab.harness.subject.out_of_band import Spans
@@ -25,12 +23,11 @@ from assay.lab.harness.trace.trace import Exchange
 
 from .declaration import BOTH, profile_check
 
-AREA = "obs"
-"""As ids have it."""
+AREA = "obs"  # in ids
 
 
-class Wanted(Struct, frozen=True):
-    """This text; else one that has one of these words in it; else any that is not empty."""
+class Attribute(Struct, frozen=True):
+    """An expected value: this text, else a text with one of these words, else any text that is not empty."""
 
     text: str | None = None
     within: tuple[str, ...] = ()
@@ -43,32 +40,30 @@ class Wanted(Struct, frozen=True):
         return not self.within or any(word in value for word in self.within)
 
     def __str__(self) -> str:
-        return self.text or " or ".join(self.within) or "something"
+        return self.text or " or ".join(self.within) or "any value"
 
 
-def complaints(wanted: Mapping[str, Wanted], found: Mapping[str, Any]) -> list[str]:
-    """The attributes that are not as they should be, as they are."""
+def wrong_attributes(expected: Mapping[str, Attribute], attributes: Mapping[str, Any]) -> list[str]:
     return [
-        f"{name}={found[name]!r}" if name in found else f"no {name}"
-        for name, one in wanted.items()
-        if not one.fits(found.get(name))
+        f"{name}={attributes[name]!r}" if name in attributes else f"no {name}"
+        for name, attribute in expected.items()
+        if not attribute.fits(attributes.get(name))
     ]
 
 
 def new_trace() -> tuple[str, dict[str, str]]:
-    """The id of a new trace, and what the `_meta` of a request says to belong to it."""
+    """The id of a new trace, and the `_meta` that puts a request into it."""
     trace_id = secrets.token_hex(16)
     return trace_id, {PARENT: f"00-{trace_id}-{secrets.token_hex(8)}-01"}
 
 
-async def hear_spans(stage: Stage, methods: dict[str, str]) -> None:
-    """Record the spans of these traces, of which each has one request, of that method: they come in the
-    server's own time, and no later than ours ends."""
-    ends = time.monotonic() + stage.patience
-    found = await asyncio.gather(*(_spans_of(stage, one, ends) for one in methods))
-    spans = [span for of_one in found for span in of_one]
-    # A server may not care for our traces, and have spans all the same.
-    for span in spans or _elsewhere(_source(stage).every(), set(methods.values())):
+async def record_spans(stage: Stage, methods: dict[str, str]) -> None:
+    """Record the spans of these traces, each with one request of that method. Servers export with a delay."""
+    deadline = time.monotonic() + stage.patience
+    by_trace = await asyncio.gather(*(_spans_of(stage, trace_id, deadline) for trace_id in methods))
+    spans = [span for exported in by_trace for span in exported]
+    # A server may export spans and ignore the trace context of requests.
+    for span in spans or _last_by_method(_source(stage).every(), set(methods.values())):
         stage.hear_span(msgspec.json.encode(span))
 
 
@@ -78,54 +73,31 @@ def _source(stage: Stage) -> Spans:
     return source
 
 
-def _elsewhere(spans: list[dict[str, Any]], methods: set[str]) -> list[dict[str, Any]]:
-    """The last span of each of these methods."""
-    found: dict[str, dict[str, Any]] = {}
+def _last_by_method(spans: list[dict[str, Any]], methods: set[str]) -> list[dict[str, Any]]:
+    last: dict[str, dict[str, Any]] = {}
     for span in spans:
         for method in methods:
             if names_method(str(span.get("name")), attributes(span), method):
-                found[method] = span
-    return list(found.values())
+                last[method] = span
+    return list(last.values())
 
 
-async def _spans_of(stage: Stage, trace_id: str, ends: float) -> list[dict[str, Any]]:
-    """Until there is one of kind SERVER: spans within it end before it does, and may come before it."""
-    found: list[dict[str, Any]] = []
-    while (left := ends - time.monotonic()) > 0:
-        before = len(found)
-        found = await _source(stage).of(trace_id, left, before + 1)
-        if len(found) == before or any(span.get("kind") == OBS_SPANS_SERVER for span in found):
+async def _spans_of(stage: Stage, trace_id: str, deadline: float) -> list[dict[str, Any]]:
+    """Wait for the span of kind SERVER; its children end first and may be exported first."""
+    spans: list[dict[str, Any]] = []
+    while (left := deadline - time.monotonic()) > 0:
+        before = len(spans)
+        spans = await _source(stage).of(trace_id, left, before + 1)
+        if len(spans) == before or any(span.get("kind") == KIND_SERVER for span in spans):
             break
-    return found
+    return spans
 
 
 SERVER: Final = "reference --profile intelgraph --telemetry {otlp}"
-"""No other fault is tried before it: spans of their conversations would hide the few that are looked at."""
-on_span = partial(saboteur.on_span, server=SERVER)
-
-
-def without(span: Json, name: str) -> Json:
-    kept = [one for one in span.get("attributes", []) if one["key"] != name]
-    return {**span, "attributes": kept}
-
-
-def having(span: Json, name: str, value: str) -> Json:
-    """With another value, where it has one."""
-    changed = [
-        {"key": name, "value": {"stringValue": value}} if one["key"] == name else one
-        for one in span.get("attributes", [])
-    ]
-    return {**span, "attributes": changed}
-
-
-def has(span: Json, name: str, value: str) -> bool:
-    return {"key": name, "value": {"stringValue": value}} in span.get("attributes", [])
-
-
-OBS_SPANS_SERVER: Final = 2
-"""The kind of a span that is a request as its server sees it, in OTLP."""
-ERROR: Final = 2
-"""The status of a span that failed, in OTLP."""
+"""A server of its own: the spans of other trials would hide those of this one."""
+KIND_SERVER: Final = 2
+STATUS_ERROR: Final = 2
+"""As OTLP encodes the kind SERVER and the status ERROR."""
 UNKNOWN_METHOD: Final = -32601
 PARENT: Final = "traceparent"
 
@@ -144,90 +116,77 @@ class Span(Struct, frozen=True):
         return (self.frame,)
 
 
-class Followed(Struct, frozen=True):
-    """A request, where it said that its span belongs, and the span; none if there is none of kind SERVER."""
+class TracedRequest(Struct, frozen=True):
+    """A request, the trace and parent that its `_meta` names, and its span of kind SERVER."""
 
     exchange: Exchange
     trace: str
     parent: str
     span: Span | None
     elsewhere: Span | None = None
-    """One of its method in a trace that is not the driver's, where all of them are."""
+    """A span of its method in another trace, where no span is in the driver's traces."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        spans = (one for one in (self.span, self.elsewhere) if one is not None)
-        return self.exchange.frames + tuple(frame for span in spans for frame in span.frames)
+        spans = (self.span, self.elsewhere)
+        return self.exchange.frames + tuple(span.frame for span in spans if span is not None)
 
     @property
     def is_known(self) -> bool:
-        """Whether the server has the method: of others, it need not repeat the name."""
+        """Whether the server has the method. It need not repeat the name of an unknown one."""
         return bool(self.exchange.code != UNKNOWN_METHOD)
 
     @property
     def target(self) -> str | None:
-        """The tool or prompt that is named."""
+        """The name of the tool or prompt."""
         name = self.exchange.params.get("name")
         return name if isinstance(name, str) else None
 
 
-def followed(trace: Trace) -> Iterator[Followed]:
-    """Every answered request with a trace of its own."""
-    spans = list(_spans(trace))
-    found = [
-        Followed(exchange, trace_id, parent, _server_span(spans, trace_id, parent))
+def traced_requests(trace: Trace) -> Iterator[TracedRequest]:
+    """Every answered request with a trace context."""
+    spans = [span for frame in trace.frames if frame.kind is Kind.SPAN if (span := _read(frame)) is not None]
+    requests = [
+        TracedRequest(exchange, trace_id, parent, _server_span(spans, trace_id, parent))
         for exchange, trace_id, parent in _traced(trace)
     ]
-    if any(one.span is not None for one in found):
-        return iter(found)
-    return (msgspec.structs.replace(one, elsewhere=_obs_spans_elsewhere(spans, one)) for one in found)
+    if any(request.span is not None for request in requests):
+        return iter(requests)
+    return (msgspec.structs.replace(request, elsewhere=_elsewhere(spans, request)) for request in requests)
 
 
 def _traced(trace: Trace) -> Iterator[tuple[Exchange, str, str]]:
-    """Requests with the ids of their trace and of the span that is the parent of theirs."""
+    """Requests with the ids of their trace and of their parent span."""
     for exchange in trace.exchanges():
         meta = exchange.params.get("_meta")
-        named = meta.get(PARENT) if isinstance(meta, dict) else None
-        match str(named).split("-"):
+        context = meta.get(PARENT) if isinstance(meta, dict) else None
+        match str(context).split("-"):
             case [_, trace_id, parent, _] if exchange.answer is not None:
                 yield exchange, trace_id, parent
 
 
-def spanned(trace: Trace) -> Iterator[tuple[Followed, Span]]:
-    """Those of which there is a span."""
-    return ((one, one.span) for one in followed(trace) if one.span is not None)
+def with_spans(trace: Trace) -> Iterator[tuple[TracedRequest, Span]]:
+    return ((request, request.span) for request in traced_requests(trace) if request.span is not None)
 
 
 def _server_span(spans: list[Span], trace_id: str, parent: str) -> Span | None:
-    """A server may have several in one trace: the nearest to the driver is the request's."""
-    fits = [one for one in spans if one.trace == trace_id and one.kind == OBS_SPANS_SERVER]
-    return next((one for one in fits if one.parent == parent), fits[0] if fits else None)
+    """A server may have several in one trace: the one closest to the driver is the request's."""
+    candidates = [span for span in spans if span.trace == trace_id and span.kind == KIND_SERVER]
+    return next((span for span in candidates if span.parent == parent), next(iter(candidates), None))
 
 
-def _obs_spans_elsewhere(spans: list[Span], one: Followed) -> Span | None:
-    return next(
-        (
-            span
-            for span in spans
-            if span.kind == OBS_SPANS_SERVER
-            and span.trace != one.trace
-            and names_method(span.name, span.attributes, one.exchange.method)
-        ),
-        None,
+def _elsewhere(spans: list[Span], request: TracedRequest) -> Span | None:
+    foreign = (span for span in spans if span.kind == KIND_SERVER and span.trace != request.trace)
+    method = request.exchange.method
+    return next((span for span in foreign if names_method(span.name, span.attributes, method)), None)
+
+
+def names_method(name: str, attributes: Mapping[str, Any], method: str) -> bool:
+    return method in (
+        name.partition(" ")[0],
+        attributes.get("mcp.method.name"),
+        attributes.get("rpc.method"),
     )
-
-
-def names_method(name: str, said: Mapping[str, Any], method: str) -> bool:
-    """Whether a span is of that method."""
-    return method in (name.partition(" ")[0], said.get("mcp.method.name"), said.get("rpc.method"))
-
-
-def _spans(trace: Trace) -> Iterator[Span]:
-    for frame in trace.frames:
-        if frame.kind is Kind.SPAN:
-            found = _read(frame)
-            if found is not None:
-                yield found
 
 
 class _Status(Struct):
@@ -235,7 +194,7 @@ class _Status(Struct):
 
 
 class _Exported(Struct):
-    """A span as OTLP/JSON writes it, as far as it is looked at."""
+    """The fields of an OTLP/JSON span that checks read."""
 
     trace_id: str = msgspec.field(name="traceId")
     name: str = ""
@@ -249,24 +208,24 @@ _decode: Final = msgspec.json.Decoder(_Exported).decode
 
 
 def _read(frame: Frame) -> Span | None:
-    """None for what is no span: a stored trace may hold anything."""
+    """None for an invalid span: a stored trace may hold anything."""
     try:
-        read = _decode(frame.raw)
-        named = attributes({"attributes": read.attributes})
+        span = _decode(frame.raw)
+        by_name = attributes({"attributes": span.attributes})
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, TypeError, AttributeError):
         return None
-    return Span(frame, read.name, read.kind, read.trace_id, read.parent, read.status.code, named)
+    return Span(frame, span.name, span.kind, span.trace_id, span.parent, span.status.code, by_name)
 
 
 # --- what is asked
 
 
-NOBODY = "no-such-thing-of-the-lab"
-LISTS = ("tools", "resources", "prompts")
+UNKNOWN: Final = "no-such-thing-of-the-lab"
+LISTS: Final = ("tools", "resources", "prompts")
 
 
 @scenario(
-    "Requests in traces of their own",
+    "Send each request in a trace of its own",
     exercises=("obs.spans", "obs.names", "obs.conventions", "obs.parent", "obs.errors"),
     needs=(SPANS_TO_SEE,),
     transports=BOTH,
@@ -274,11 +233,11 @@ LISTS = ("tools", "resources", "prompts")
 async def drive_traced_requests(stage: Stage) -> None:
     peer = await stage.open()
     methods = {}
-    for errand in [*_lists(stage.facts), *errands(stage.facts), *_wrong(stage.facts)]:
+    for request in [*_lists(stage.facts), *errands(stage.facts), *_wrong(stage.facts)]:
         trace_id, meta = new_trace()
-        methods[trace_id] = errand.method
-        await errand.ask(peer, meta)
-    await hear_spans(stage, methods)
+        methods[trace_id] = request.method
+        await request.ask(peer, meta)
+    await record_spans(stage, methods)
 
 
 def _lists(facts: Facts) -> list[SafeRequest]:
@@ -286,248 +245,211 @@ def _lists(facts: Facts) -> list[SafeRequest]:
 
 
 def _wrong(facts: Facts) -> list[SafeRequest]:
-    """What is the driver's fault, and not the server's."""
-    unknown = [SafeRequest(f"lab/{NOBODY}", {})]
+    """Requests that fail because of the client."""
+    unknown = [SafeRequest(f"lab/{UNKNOWN}", {})]
     if "tools" in facts.capabilities:
-        unknown.append(SafeRequest("tools/call", {"name": NOBODY, "arguments": {}}))
+        unknown.append(SafeRequest("tools/call", {"name": UNKNOWN, "arguments": {}}))
     if "prompts" in facts.capabilities:
-        unknown.append(SafeRequest("prompts/get", {"name": NOBODY}))
+        unknown.append(SafeRequest("prompts/get", {"name": UNKNOWN}))
     return unknown
 
 
 # --- how it is judged
 
+SPANS: Final = "CONF-OBS-05.spans"
+NAMES: Final = "CONF-OBS-05.names"
+CONVENTIONS: Final = "CONF-OBS-05.conventions"
+PARENTS: Final = "CONF-OBS-05.parent"
+ERRORS: Final = "CONF-OBS-05.errors"
 
-ROW: Final = "CONF-OBS-05.spans"
 
-
-@profile_check("Every request becomes a span", requirements=(ROW,))
+@profile_check("Every request has a span", requirements={SPANS: "A request has no span of kind SERVER"})
 def judge_spans(trace: Trace) -> Iterator[Observation]:
-    requests = list(followed(trace))
-    is_silent = not any(one.span or one.elsewhere for one in requests)
-    for one in requests:
-        if one.elsewhere is not None:
-            continue  # it may well be this one's: that it is in no trace of ours is for another row
-        wanted = "a span of kind SERVER in the trace that the _meta of the request names"
-        seen = f"no such span for {one.exchange.method}{', and none for any request' if is_silent else ''}"
-        yield observe(ROW, one.span is not None, one, expected=wanted, observed=seen)
+    requests = list(traced_requests(trace))
+    is_silent = not any(request.span or request.elsewhere for request in requests)
+    for request in requests:
+        if request.elsewhere is not None:
+            continue  # it may be this request's: that it is in another trace breaks another requirement
+        expected = "a span of kind SERVER in the trace that the _meta of the request names"
+        others = ", and none for any request" if is_silent else ""
+        observed = f"no such span for {request.exchange.method}{others}"
+        yield observe(SPANS, request.span is not None, request, expected=expected, observed=observed)
 
 
-NAMES_ROW: Final = "CONF-OBS-05.names"
 TRANSPORTS: Final = {"stdio": ("stdio",), "http": ("http", "sse")}
-"""What the name of each transport has in it: `http+sse`, `streamable-http`."""
-ABOUT: Final = ("tools/call", "resources/read", "prompts/get")
-
-
-@profile_check("Spans carry what the profile asks for", requirements=(NAMES_ROW,))
-def judge_names(trace: Trace) -> Iterator[Observation]:
-    for one, span in spanned(trace):
-        wanted = dict(_wanted(one, trace.transport))
-        lacking = complaints(wanted, span.attributes)
-        told = ", ".join(f"{name}={value}" for name, value in wanted.items())
-        yield observe(NAMES_ROW, not lacking, one, expected=told, observed=", ".join(lacking))
-
-
-def _wanted(one: Followed, transport: str) -> Iterator[tuple[str, Wanted]]:
-    yield "rpc.method", Wanted(one.exchange.method if one.is_known else None)
-    yield "transport.type", Wanted(within=TRANSPORTS.get(transport, ()))
-    if one.exchange.method in ABOUT and _is_there(one):
-        yield "capability.name", Wanted(one.target)
-
-
-def _is_there(one: Followed) -> bool:
-    """Of what a server does not have, it need not repeat the name."""
-    return one.exchange.result is not None
-
-
-CONVENTIONS_ROW: Final = "CONF-OBS-05.conventions"
-NETWORK: Final = {"stdio": ("pipe",), "http": ("tcp", "quic", "unix")}
+"""Words in the names of each transport, such as `http+sse` or `streamable-http`."""
 TARGETED: Final = ("tools/call", "prompts/get")
 
 
-@profile_check("Spans keep to the conventions for MCP", requirements=(CONVENTIONS_ROW,))
+@profile_check(
+    "Spans have the attributes of the profile",
+    requirements={NAMES: "A span lacks an attribute that the profile requires"},
+)
+def judge_names(trace: Trace) -> Iterator[Observation]:
+    for request, span in with_spans(trace):
+        expected = dict(_profile_attributes(request, trace.transport))
+        wrong = wrong_attributes(expected, span.attributes)
+        yield observe(NAMES, not wrong, request, expected=_listed(expected), observed=", ".join(wrong))
+
+
+def _listed(expected: Mapping[str, Attribute]) -> str:
+    return ", ".join(f"{name}={attribute}" for name, attribute in expected.items())
+
+
+def _profile_attributes(request: TracedRequest, transport: str) -> Iterator[tuple[str, Attribute]]:
+    method = request.exchange.method
+    yield "rpc.method", Attribute(method if request.is_known else None)
+    yield "transport.type", Attribute(within=TRANSPORTS.get(transport, ()))
+    # A server need not repeat the name of what it does not have.
+    if method in (*TARGETED, "resources/read") and request.exchange.result is not None:
+        yield "capability.name", Attribute(request.target)
+
+
+NETWORK: Final = {"stdio": ("pipe",), "http": ("tcp", "quic", "unix")}
+
+
+@profile_check(
+    "Spans follow the conventions for MCP",
+    requirements={CONVENTIONS: "A span does not follow OpenTelemetry's conventions for MCP"},
+)
 def judge_conventions(trace: Trace) -> Iterator[Observation]:
-    for one, span in spanned(trace):
-        wanted = dict(_conventions_wanted(one, trace))
-        name = _name(one)
-        lacking = complaints(wanted, span.attributes) + (
-            [] if _is_named(name, span) else [f"name {span.name!r}"]
-        )
-        told = ", ".join(f"{key}={value}" for key, value in wanted.items())
-        yield observe(
-            CONVENTIONS_ROW, not lacking, one, expected=f"name {name!r}, {told}", observed=", ".join(lacking)
-        )
+    for request, span in with_spans(trace):
+        expected, name = dict(_convention_attributes(request, trace)), _span_name(request)
+        wrong = wrong_attributes(expected, span.attributes)
+        if not span.name or name not in (None, span.name):
+            wrong.append(f"name {span.name!r}")
+        listed = f"name {name!r}, {_listed(expected)}"
+        yield observe(CONVENTIONS, not wrong, request, expected=listed, observed=", ".join(wrong))
 
 
-def _conventions_wanted(one: Followed, trace: Trace) -> Iterator[tuple[str, Wanted]]:
-    yield "mcp.method.name", Wanted(one.exchange.method if one.is_known else None)
-    yield "jsonrpc.request.id", Wanted(str(one.exchange.request.id))
-    yield "mcp.protocol.version", Wanted(trace.header.revision)
-    yield "network.transport", Wanted(within=NETWORK.get(trace.transport, ()))
+def _convention_attributes(request: TracedRequest, trace: Trace) -> Iterator[tuple[str, Attribute]]:
+    yield "mcp.method.name", Attribute(request.exchange.method if request.is_known else None)
+    yield "jsonrpc.request.id", Attribute(str(request.exchange.request.id))
+    yield "mcp.protocol.version", Attribute(trace.header.revision)
+    yield "network.transport", Attribute(within=NETWORK.get(trace.transport, ()))
 
 
-def _name(one: Followed) -> str | None:
-    """None where the server need not repeat what it does not know."""
-    if not one.is_known or (one.exchange.method in TARGETED and one.exchange.result is None):
+def _span_name(request: TracedRequest) -> str | None:
+    """None where the server need not repeat an unknown name."""
+    method, is_targeted = request.exchange.method, request.exchange.method in TARGETED
+    if not request.is_known or (is_targeted and request.exchange.result is None):
         return None
-    target = one.target if one.exchange.method in TARGETED else None
-    return one.exchange.method if target is None else f"{one.exchange.method} {target}"
+    return f"{method} {request.target}" if is_targeted and request.target is not None else method
 
 
-def _is_named(name: str | None, span: Span) -> bool:
-    return bool(span.name) if name is None else span.name == name
-
-
-PARENT_ROW: Final = "CONF-OBS-05.parent"
-
-
-@profile_check("The traceparent of a request is the parent of its span", requirements=(PARENT_ROW,))
+@profile_check(
+    "The traceparent of a request is the parent of its span",
+    requirements={PARENTS: "A span does not continue the trace of its request"},
+)
 def judge_parent(trace: Trace) -> Iterator[Observation]:
-    for one in followed(trace):
-        wanted = f"parent {one.parent} in trace {one.trace}, as the _meta of the request says"
-        if one.span is not None:
-            seen = f"parent {one.span.parent or 'none'} for {one.exchange.method}"
-            yield observe(PARENT_ROW, one.span.parent == one.parent, one, expected=wanted, observed=seen)
-        elif one.elsewhere is not None:
-            seen = f"spans of {one.exchange.method} in other traces alone, as {one.elsewhere.trace}"
-            yield observe(PARENT_ROW, False, one, expected=wanted, observed=seen)
+    for request in traced_requests(trace):
+        expected = f"parent {request.parent} in trace {request.trace}, as the _meta of the request says"
+        method = request.exchange.method
+        if request.span is not None:
+            holds = request.span.parent == request.parent
+            observed = f"parent {request.span.parent or 'none'} for {method}"
+            yield observe(PARENTS, holds, request, expected=expected, observed=observed)
+        elif request.elsewhere is not None:
+            observed = f"spans of {method} in other traces only, such as {request.elsewhere.trace}"
+            yield observe(PARENTS, False, request, expected=expected, observed=observed)
 
 
-ERRORS_ROW: Final = "CONF-OBS-05.errors"
-CALLERS: Final = frozenset({-32700, -32600, -32601, -32602, -32002})
-"""Codes of what the client did wrong, by the conventions; of others, only -32603 says whose fault it is."""
-INTERNAL: Final = -32603
+CLIENT_ERRORS: Final = frozenset({-32700, -32600, -32601, -32602, -32002})
+"""Codes for errors of the client. Of the others, only -32603 says that the server failed."""
 
 
-@profile_check("A span has failed where the server has", requirements=(ERRORS_ROW,))
+@profile_check(
+    "A span has status ERROR where the server failed",
+    requirements={ERRORS: "The status of a span does not match the outcome of its request"},
+)
 def judge_errors(trace: Trace) -> Iterator[Observation]:
-    for one, span in spanned(trace):
-        failed = _failed(one.exchange)
+    for request, span in with_spans(trace):
+        failed = _server_failed(request.exchange)
         if failed is None:
             continue
-        wanted = "status ERROR and error.type" if failed else "no status ERROR"
-        right = (span.status == ERROR) is failed and (not failed or "error.type" in span.attributes)
-        seen = f"status {span.status}, error.type {span.attributes.get('error.type', 'absent')}"
-        told = f"{seen} for {one.exchange.method}, which ended with {one.exchange}"
-        yield observe(ERRORS_ROW, right, one, expected=wanted, observed=told)
+        expected = "status ERROR and error.type" if failed else "no status ERROR"
+        holds = (span.status == STATUS_ERROR) is failed and (not failed or "error.type" in span.attributes)
+        status = f"status {span.status}, error.type {span.attributes.get('error.type', 'absent')}"
+        observed = f"{status} for {request.exchange.method}, which ended with {request.exchange}"
+        yield observe(ERRORS, holds, request, expected=expected, observed=observed)
 
 
-def _failed(exchange: Exchange) -> bool | None:
-    """Whether it failed by the server's fault; none where that cannot be told."""
+def _server_failed(exchange: Exchange) -> bool | None:
+    """None where the reply does not show whose fault it is."""
     if exchange.result is not None:
         return exchange.result.get("isError") is True
-    if exchange.code in CALLERS:
+    if exchange.code in CLIENT_ERRORS:
         return False
-    return True if exchange.code == INTERNAL else None
+    return True if exchange.code == -32603 else None
 
 
 # --- what the checks must catch
 
 
-@on_span("the spans of requests are of kind INTERNAL", breaks="CONF-OBS-05.spans", window=newest_of_each_kind)
-def inner_spans(span: Json) -> Json | None:
-    return {**span, "kind": 1}
+def _without(name: str) -> OnSpan:
+    def change(span: Json) -> Json:
+        return {**span, "attributes": [pair for pair in span.get("attributes", []) if pair["key"] != name]}
+
+    return change
 
 
-@on_span("requests for lists have no span", breaks="CONF-OBS-05.spans", window=newest_of_each_kind)
-def lists_unseen(span: Json) -> Json | None:
+def _with_attribute(name: str, value: str) -> OnSpan:
+    def change(span: Json) -> Json:
+        pairs = span.get("attributes", [])
+        new = {"key": name, "value": {"stringValue": value}}
+        return {**span, "attributes": [new if pair["key"] == name else pair for pair in pairs]}
+
+    return change
+
+
+def _with_fields(**fields: object) -> OnSpan:
+    return lambda span: {**span, **fields}
+
+
+def _drop(field: str) -> OnSpan:
+    return lambda span: {name: value for name, value in span.items() if name != field}
+
+
+def _drop_lists(span: Json) -> Json | None:
     return None if span["name"].endswith("/list") else span
 
 
-@on_span("no span is exported", breaks="CONF-OBS-05.spans")
-def no_spans(span: Json) -> Json | None:
-    return None
+def _client_error_as_failure(span: Json) -> Json:
+    code = {"key": "rpc.response.status_code", "value": {"stringValue": "-32601"}}
+    return {**span, "status": {"code": STATUS_ERROR}} if code in span.get("attributes", []) else span
 
 
-@on_span("capability.name is of another tool", breaks="CONF-OBS-05.names", window=newest_of_each_kind)
-def another_capability(span: Json) -> Json | None:
-    return having(span, "capability.name", "another")
-
-
-@on_span("spans do not carry capability.name", breaks="CONF-OBS-05.names", window=newest_of_each_kind)
-def no_capability(span: Json) -> Json | None:
-    return without(span, "capability.name")
-
-
-@on_span("spans do not carry rpc.method", breaks="CONF-OBS-05.names")
-def no_method(span: Json) -> Json | None:
-    return without(span, "rpc.method")
-
-
-@on_span("spans do not carry transport.type", breaks="CONF-OBS-05.names", window=newest_of_each_kind)
-def no_transport(span: Json) -> Json | None:
-    return without(span, "transport.type")
-
-
-@on_span(
-    "mcp.protocol.version is of another revision",
-    breaks="CONF-OBS-05.conventions",
-    window=newest_of_each_kind,
+NEW_TRACE: Final = {"traceId": "0af7651916cd43dd8448eb211c80319c", "parentSpanId": ""}
+# Faults that are tried at every revision, then others of the same requirements, tried at the newest ones.
+FAULTS: Final = tuple(
+    on_span(fault, id=f"obs.{name}", breaks=breaks, server=SERVER)(change)
+    for name, fault, breaks, change in (
+        ("no-spans", "exports no spans", SPANS, lambda span: None),
+        ("no-method", "omits rpc.method", NAMES, _without("rpc.method")),
+        ("own-method-name", "omits mcp.method.name", CONVENTIONS, _without("mcp.method.name")),
+        ("roots", "starts a trace with every span", PARENTS, _drop("parentSpanId")),
+        ("never-failed", "reports a failed tool as a successful span", ERRORS, _drop("status")),
+    )
+) + tuple(
+    on_span(fault, id=f"obs.{name}", breaks=breaks, server=SERVER, window=newest_of_each_kind)(change)
+    for name, fault, breaks, change in (
+        ("inner-spans", "exports requests as spans of kind INTERNAL", SPANS, _with_fields(kind=1)),
+        ("lists-unseen", "exports no spans for lists", SPANS, _drop_lists),
+        ("another-capability", "names another tool", NAMES, _with_attribute("capability.name", "another")),
+        ("no-capability", "omits capability.name", NAMES, _without("capability.name")),
+        ("no-transport", "omits transport.type", NAMES, _without("transport.type")),
+        (
+            "another-version",
+            "names another protocol version",
+            CONVENTIONS,
+            _with_attribute("mcp.protocol.version", "1999-12-31"),
+        ),
+        ("no-network", "omits network.transport", CONVENTIONS, _without("network.transport")),
+        ("no-request-id", "omits jsonrpc.request.id", CONVENTIONS, _without("jsonrpc.request.id")),
+        ("one-name", "calls every span request", CONVENTIONS, _with_fields(name="request")),
+        ("other-parent", "names an unknown parent", PARENTS, _with_fields(parentSpanId="00f067aa0ba902b7")),
+        ("own-traces", "puts spans into traces of its own", PARENTS, _with_fields(**NEW_TRACE)),
+        ("callers-alarm", "reports an unknown method as a failure", ERRORS, _client_error_as_failure),
+        ("no-error-type", "omits error.type", ERRORS, _without("error.type")),
+    )
 )
-def another_version(span: Json) -> Json | None:
-    return having(span, "mcp.protocol.version", "1999-12-31")
-
-
-@on_span("spans do not carry network.transport", breaks="CONF-OBS-05.conventions", window=newest_of_each_kind)
-def no_network(span: Json) -> Json | None:
-    return without(span, "network.transport")
-
-
-@on_span(
-    "spans do not carry jsonrpc.request.id", breaks="CONF-OBS-05.conventions", window=newest_of_each_kind
-)
-def no_request_id(span: Json) -> Json | None:
-    return without(span, "jsonrpc.request.id")
-
-
-@on_span("every span is called request", breaks="CONF-OBS-05.conventions", window=newest_of_each_kind)
-def one_name(span: Json) -> Json | None:
-    return {**span, "name": "request"}
-
-
-@on_span("spans do not carry mcp.method.name", breaks="CONF-OBS-05.conventions")
-def own_method_name(span: Json) -> Json | None:
-    return without(span, "mcp.method.name")
-
-
-@on_span(
-    "spans have a parent that the client does not know",
-    breaks="CONF-OBS-05.parent",
-    window=newest_of_each_kind,
-)
-def other_parent(span: Json) -> Json | None:
-    return {**span, "parentSpanId": "00f067aa0ba902b7"}
-
-
-@on_span(
-    "the trace of a request is not gone on with", breaks="CONF-OBS-05.parent", window=newest_of_each_kind
-)
-def own_traces(span: Json) -> Json | None:
-    return {**span, "traceId": "0af7651916cd43dd8448eb211c80319c", "parentSpanId": ""}
-
-
-@on_span("every span begins its trace", breaks="CONF-OBS-05.parent")
-def roots(span: Json) -> Json | None:
-    return {name: value for name, value in span.items() if name != "parentSpanId"}
-
-
-@on_span(
-    "a request of an unknown method is a span with an error",
-    breaks="CONF-OBS-05.errors",
-    window=newest_of_each_kind,
-)
-def callers_alarm(span: Json) -> Json | None:
-    refused = has(span, "rpc.response.status_code", "-32601")
-    return {**span, "status": {"code": 2}} if refused else span
-
-
-@on_span("a tool that failed is a span without an error", breaks="CONF-OBS-05.errors")
-def never_failed(span: Json) -> Json | None:
-    return {name: value for name, value in span.items() if name != "status"}
-
-
-@on_span(
-    "a span with an error does not say of which type", breaks="CONF-OBS-05.errors", window=newest_of_each_kind
-)
-def no_error_type(span: Json) -> Json | None:
-    return without(span, "error.type")

@@ -1,4 +1,4 @@
-"""Who was let in, and how the others were refused: what the checks of the area sec read of a trace."""
+"""Refused requests and servers that require credentials, as the security topics use them."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from typing import Final
 from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.sabotage.saboteur import WITH_CERTIFICATES, WITH_TOKENS
 from assay.lab.harness.trace.admission import calls_with, in_query, is_public, told
+from assay.lab.harness.trace.challenge import HEADER
 from assay.lab.harness.trace.trace import Call
 
 UNAUTHORIZED: Final = 401
 MANIFESTS: Final = tuple(f"/.well-known/mcp-{kind}" for kind in ("tools", "resources", "prompts"))
-
-
-def shows_token(call: Call) -> bool:
-    return call.sent.get("authorization") is not None
+SERVER: Final = f"{WITH_TOKENS} reference --profile intelgraph"
+CERTIFIED_SERVER: Final = f"{WITH_CERTIFICATES} reference --profile intelgraph"
 
 
 def without_token(trace: Trace) -> Iterator[Call]:
-    """Answered requests to the endpoint that show no token at all."""
+    """Answered requests to the endpoint that carry no token."""
     for call in trace.calls:
-        if call.head is not None and not (shows_token(call) or is_public(call) or in_query(call)):
+        has_token = call.sent.get("authorization") is not None or in_query(call)
+        if call.head is not None and not has_token and not is_public(call):
             yield call
 
 
-def refusals(trace: Trace, rows: Mapping[str, str]) -> Iterator[Observation]:
-    """Tokens of these kinds get 401; `rows` says which row each is about."""
-    for kind, call in calls_with(trace, *rows):
-        right = call.status == UNAUTHORIZED
-        seen = f"{told(call)} for a token that is {kind}"
-        yield observe(rows[kind], right, call, expected=f"status {UNAUTHORIZED}", observed=seen)
+def judge_refused(trace: Trace, requirements: Mapping[str, str]) -> Iterator[Observation]:
+    """Tokens of these kinds get 401; each kind is mapped to its requirement."""
+    for kind, call in calls_with(trace, *requirements):
+        refused, observed = call.status == UNAUTHORIZED, f"{told(call)} for a token that is {kind}"
+        expected = f"status {UNAUTHORIZED}"
+        yield observe(requirements[kind], refused, call, expected=expected, observed=observed)
 
 
-SERVER: Final = f"{WITH_TOKENS} reference --profile intelgraph"
-CERTIFIED_SERVER: Final = f"{WITH_CERTIFICATES} reference --profile intelgraph"
+def challenges(call: Call) -> str:
+    """The challenges of a response, for findings."""
+    return ", ".join([] if call.head is None else call.head.all(HEADER)) or "no challenge"

@@ -1,10 +1,10 @@
-"""Access tokens that the profile refuses."""
+"""Access tokens: the profile refuses every token that is missing, forged, expired or meant for others."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
 
 from assay.lab.harness import (
     FaultContext,
@@ -18,6 +18,7 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
+from assay.lab.harness.check import Check
 from assay.lab.harness.driver.try_open import ask_by_query, come_in, try_open
 from assay.lab.harness.need import (
     A_FOREIGN_TOKEN,
@@ -26,7 +27,10 @@ from assay.lab.harness.need import (
     A_TOKEN_TO_COME,
     AN_EXPIRED_TOKEN,
     PROTECTED,
+    Need,
 )
+from assay.lab.harness.sabotage.saboteur import Saboteur
+from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.subject.bearer import (
     AHEAD,
     ALTERED,
@@ -43,7 +47,7 @@ from assay.lab.harness.subject.bearer import (
     UNSIGNED,
 )
 from assay.lab.harness.trace.admission import calls_with, in_query, is_let_in, told
-from assay.lab.harness.trace.challenge import HEADER, METADATA, bearer_challenge
+from assay.lab.harness.trace.challenge import METADATA, bearer_challenge
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.declaration import profile_check
@@ -58,71 +62,73 @@ from assay.lab.suite.protected_fault import (
     remember_first,
 )
 
-from .admission import SERVER, UNAUTHORIZED, refusals, without_token
+from .admission import SERVER, UNAUTHORIZED, challenges, judge_refused, without_token
+
+PREFIX: Final = "CONF-SEC-04."
 
 
-async def knock_ahead(stage: Stage, kind: str) -> None:
-    """After the control, ask with a token that is not good yet; it is made now, so that it still is not."""
-    await come_in(stage)
-    if await stage.wallet.renew(kind):
-        await try_open(stage, kind)
+class RefusedToken(NamedTuple):
+    """A kind of token that gets 401: one scenario, one check and one requirement of the same name."""
 
+    name: str
+    kind: str
+    need: Need
+    description: str
+    """Completes "a token …"."""
+
+
+REFUSED: Final = (
+    RefusedToken("audience", FOREIGN, A_FOREIGN_TOKEN, "for another server"),
+    RefusedToken("expired", EXPIRED, AN_EXPIRED_TOKEN, "that has expired"),
+    RefusedToken("issuer", OTHER_ISSUER, A_TOKEN_OF_ANOTHER_ISSUER, "of another issuer"),
+    RefusedToken("not-yet", NOT_YET, A_TOKEN_TO_COME, "that is not valid yet"),
+)
 
 # --- what is asked
 
 
-@scenario(
-    "The token is for another server",
-    exercises=("sec.audience",),
-    needs=(PROTECTED, A_FOREIGN_TOKEN),
-    transports=HTTP_ONLY,
-)
-async def drive_audience(stage: Stage) -> None:
+def _send(token: RefusedToken) -> Scenario:
+    async def drive(stage: Stage) -> None:
+        await _try(stage, token.kind)
+
+    return scenario(
+        f"Send a token {token.description}",
+        id=f"sec.{token.name}",
+        exercises=(f"sec.{token.name}",),
+        needs=(PROTECTED, token.need),
+        transports=HTTP_ONLY,
+    )(drive)
+
+
+async def _try(stage: Stage, kind: str) -> None:
     await come_in(stage)
-    await try_open(stage, FOREIGN)
+    # A token that becomes valid later is issued now, so that it still is not valid when it is sent.
+    if kind not in AHEAD or await stage.wallet.renew(kind):
+        await try_open(stage, kind)
 
 
-SHOWN = (MALFORMED, GARBAGE, ALTERED, UNSIGNED, FORGED, STRANGER)
+SCENARIOS: Final = tuple(_send(token) for token in REFUSED)
+NEVER_ISSUED: Final = (MALFORMED, GARBAGE, ALTERED, UNSIGNED, FORGED, STRANGER)
 
 
-@scenario("Nobody issued the token", exercises=("sec.bad-tokens",), needs=(PROTECTED,), transports=HTTP_ONLY)
+@scenario(
+    "Send tokens that nobody issued", exercises=("sec.bad-tokens",), needs=(PROTECTED,), transports=HTTP_ONLY
+)
 async def drive_bad_tokens(stage: Stage) -> None:
     await come_in(stage)
-    for kind in SHOWN:
+    for kind in NEVER_ISSUED:
         if kind in stage.facts.bearers:
             await try_open(stage, kind)
 
 
-@scenario(
-    "The token has expired",
-    exercises=("sec.expired",),
-    needs=(PROTECTED, AN_EXPIRED_TOKEN),
-    transports=HTTP_ONLY,
-)
-async def drive_expired(stage: Stage) -> None:
-    await come_in(stage)
-    await try_open(stage, EXPIRED)
+BARE: Final = {"Authorization": None}
 
 
-@scenario(
-    "The token is of another issuer",
-    exercises=("sec.issuer",),
-    needs=(PROTECTED, A_TOKEN_OF_ANOTHER_ISSUER),
-    transports=HTTP_ONLY,
-)
-async def drive_issuer(stage: Stage) -> None:
-    await come_in(stage)
-    await try_open(stage, OTHER_ISSUER)
-
-
-BARE = {"Authorization": None}
-
-
-@scenario("Nobody shows a token", exercises=("sec.no-token",), needs=(PROTECTED,), transports=HTTP_ONLY)
+@scenario("Send no token", exercises=("sec.no-token",), needs=(PROTECTED,), transports=HTTP_ONLY)
 async def drive_no_token(stage: Stage) -> None:
     peer = await come_in(stage)
     await try_open(stage, NONE)
-    # Who knows the id of a session is not yet whom it belongs to.
+    # A session id alone does not authenticate anyone.
     pending = await peer.start(stage.plain, headers=BARE)
     assert pending.sent is not None
     await pending.sent.settled(peer.patience)
@@ -130,246 +136,201 @@ async def drive_no_token(stage: Stage) -> None:
         await peer.taken(await peer.http.listen(**BARE))
 
 
-@scenario(
-    "The token is to be good later",
-    exercises=("sec.not-yet",),
-    needs=(PROTECTED, A_TOKEN_TO_COME),
-    transports=HTTP_ONLY,
-)
-async def drive_not_yet(stage: Stage) -> None:
-    await knock_ahead(stage, NOT_YET)
-
-
-@scenario("The token is in the address", exercises=("sec.query",), needs=(PROTECTED,), transports=HTTP_ONLY)
+@scenario("Send the token in the URL", exercises=("sec.query",), needs=(PROTECTED,), transports=HTTP_ONLY)
 async def drive_query(stage: Stage) -> None:
     await come_in(stage)
     await ask_by_query(stage)
 
 
 @scenario(
-    "The clock of the issuer is ahead",
+    "Send a token from an issuer whose clock is ahead",
     exercises=("sec.skew",),
     needs=(PROTECTED, A_SKEWED_TOKEN),
     transports=HTTP_ONLY,
 )
 async def drive_skew(stage: Stage) -> None:
-    await knock_ahead(stage, SKEWED)
+    await _try(stage, SKEWED)
 
 
 # --- how it is judged
 
 
-ROW: Final = "CONF-SEC-04.audience"
+def _refuse(token: RefusedToken) -> Check:
+    requirement = f"{PREFIX}{token.name}"
+    return profile_check(
+        f"A token {token.description} gets 401",
+        id=f"sec.{token.name}",
+        requirements={requirement: f"A token {token.description} was accepted"},
+        transports=HTTP_ONLY,
+    )(lambda trace: judge_refused(trace, {token.kind: requirement}))
 
 
-@profile_check("A token for another server gets 401", requirements=(ROW,), transports=HTTP_ONLY)
-def judge_audience(trace: Trace) -> Iterator[Observation]:
-    return refusals(trace, {FOREIGN: ROW})
-
-
-NO_TOKEN: Final = "CONF-SEC-04.malformed"
-ROWS: Final = {
-    GARBAGE: NO_TOKEN,
-    ALTERED: "CONF-SEC-04.signature",
-    UNSIGNED: "CONF-SEC-04.unsigned",
-    FORGED: "CONF-SEC-04.forged",
-    STRANGER: "CONF-SEC-04.forged",
+CHECKS: Final = tuple(_refuse(token) for token in REFUSED)
+INVALID: Final = {
+    GARBAGE: f"{PREFIX}malformed",
+    ALTERED: f"{PREFIX}signature",
+    UNSIGNED: f"{PREFIX}unsigned",
+    FORGED: f"{PREFIX}forged",
+    STRANGER: f"{PREFIX}forged",
 }
 UNREADABLE: Final = (400, 401)
-"""Whether credentials that do not even have the form of a token are wrong or none, HTTP leaves open."""
+"""HTTP leaves open whether malformed credentials are invalid or absent."""
 
 
-@profile_check("A bad token gets 401", requirements=tuple(dict.fromkeys(ROWS.values())), transports=HTTP_ONLY)
+@profile_check(
+    "A token that nobody issued gets 401",
+    requirements={
+        f"{PREFIX}malformed": "A malformed token was not refused with 401",
+        f"{PREFIX}signature": "A token with an altered signature was accepted",
+        f"{PREFIX}unsigned": "An unsigned token was accepted",
+        f"{PREFIX}forged": "A forged token was accepted",
+    },
+    transports=HTTP_ONLY,
+)
 def judge_bad_tokens(trace: Trace) -> Iterator[Observation]:
-    yield from refusals(trace, ROWS)
+    yield from judge_refused(trace, INVALID)
     for _, call in calls_with(trace, MALFORMED):
-        right = call.status in UNREADABLE
-        yield observe(NO_TOKEN, right, call, expected="status 401 or 400", observed=told(call))
+        refused = call.status in UNREADABLE
+        yield observe(INVALID[GARBAGE], refused, call, expected="status 401 or 400", observed=told(call))
 
 
-EXPIRED_ROW: Final = "CONF-SEC-04.expired"
-
-
-@profile_check("An expired token gets 401", requirements=(EXPIRED_ROW,), transports=HTTP_ONLY)
-def judge_expired(trace: Trace) -> Iterator[Observation]:
-    return refusals(trace, {EXPIRED: EXPIRED_ROW})
-
-
-ISSUER_ROW: Final = "CONF-SEC-04.issuer"
-
-
-@profile_check("A token of another issuer gets 401", requirements=(ISSUER_ROW,), transports=HTTP_ONLY)
-def judge_issuer(trace: Trace) -> Iterator[Observation]:
-    return refusals(trace, {OTHER_ISSUER: ISSUER_ROW})
-
-
-NO_TOKEN_ROW: Final = "CONF-SEC-04.no-token"
-NOT_ALLOWED: Final = 405
-
-
-@profile_check("Without a token nobody is let in", requirements=(NO_TOKEN_ROW,), transports=HTTP_ONLY)
+@profile_check(
+    "Requests without a token get 401 and a challenge",
+    requirements={f"{PREFIX}no-token": "A request without a token was not refused with a challenge"},
+    transports=HTTP_ONLY,
+)
 def judge_no_token(trace: Trace) -> Iterator[Observation]:
     for call in without_token(trace):
-        if call.sent.method != "POST" and call.status == NOT_ALLOWED:
-            continue  # nobody is served in that way
-        seen = f"{told(call)}, {_challenge(call)}"
-        right = call.status == UNAUTHORIZED and _names_metadata(call)
-        wanted = f"status {UNAUTHORIZED} and WWW-Authenticate: Bearer with the URL as {METADATA}"
-        yield observe(NO_TOKEN_ROW, right, call, expected=wanted, observed=seen)
-
-
-def _challenge(call: Call) -> str:
-    return ", ".join([] if call.head is None else call.head.all(HEADER)) or "no challenge"
+        if call.sent.method != "POST" and call.status == 405:
+            continue  # the server has no such method for anyone
+        holds = call.status == UNAUTHORIZED and _names_metadata(call)
+        expected = f"status {UNAUTHORIZED} and WWW-Authenticate: Bearer with a URL as {METADATA}"
+        observed = f"{told(call)}, {challenges(call)}"
+        yield observe(f"{PREFIX}no-token", holds, call, expected=expected, observed=observed)
 
 
 def _names_metadata(call: Call) -> bool:
     challenge = bearer_challenge(call.head)
-    place = "" if challenge is None else challenge.params.get(METADATA, "")
-    return place.startswith(("https://", "http://"))
+    url = "" if challenge is None else challenge.params.get(METADATA, "")
+    return url.startswith(("https://", "http://"))
 
 
-NOT_YET_ROW: Final = "CONF-SEC-04.not-yet"
-
-
-@profile_check("A token that is to be good later gets 401", requirements=(NOT_YET_ROW,), transports=HTTP_ONLY)
-def judge_not_yet(trace: Trace) -> Iterator[Observation]:
-    return refusals(trace, {NOT_YET: NOT_YET_ROW})
-
-
-QUERY_ROW: Final = "CONF-SEC-04.query"
-
-
-@profile_check("A token in the address is not taken", requirements=(QUERY_ROW,), transports=HTTP_ONLY)
+@profile_check(
+    "A token in the URL is not accepted",
+    requirements={f"{PREFIX}query": "A token in the URL was accepted"},
+    transports=HTTP_ONLY,
+)
 def judge_query(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         if in_query(call) and call.head is not None:
-            yield observe(QUERY_ROW, not is_let_in(call), call, expected="a refusal", observed=told(call))
+            refused = not is_let_in(call)
+            yield observe(f"{PREFIX}query", refused, call, expected="a refusal", observed=told(call))
 
 
-SKEW_ROW: Final = "CONF-SEC-04.skew"
-
-
-@profile_check("Clocks may differ by some seconds", requirements=(SKEW_ROW,), transports=HTTP_ONLY)
+@profile_check(
+    "Clocks may differ by a few seconds",
+    requirements={f"{PREFIX}skew": "A token was refused because clocks differ by a few seconds"},
+    transports=HTTP_ONLY,
+)
 def judge_skew(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, SKEWED):
-        seen = f"{told(call)} for a token whose nbf is {AHEAD[SKEWED]} s from now"
-        yield observe(SKEW_ROW, is_let_in(call), call, expected="to be let in", observed=seen)
+        observed = f"{told(call)} for a token whose nbf is {AHEAD[SKEWED]} s from now"
+        yield observe(f"{PREFIX}skew", is_let_in(call), call, expected="a result", observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_call("a token for another server is taken", breaks="CONF-SEC-04.audience", server=SERVER)
-def audience_not_read(request: Request, context: FaultContext) -> None:
-    remember_first(request, context)
-    if claims(request).get("aud") != first_claims(context).get("aud"):
-        as_first(request, context)
+def _accepts(
+    name: str, fault: str, breaks: str, is_accepted: Callable[[Request, FaultContext], bool], **options: Any
+) -> Saboteur:
+    """A server that treats these requests as if they carried the first, valid credentials."""
+
+    def change(request: Request, context: FaultContext) -> None:
+        remember_first(request, context)
+        if is_accepted(request, context):
+            as_first(request, context)
+
+    saboteur: Saboteur = on_call(
+        fault, id=f"sec.{name}", breaks=f"{PREFIX}{breaks}", server=SERVER, **options
+    )(change)
+    return saboteur
 
 
-@on_call("a token that a stranger has signed is taken", breaks="CONF-SEC-04.forged", server=SERVER)
-def any_key(request: Request, context: FaultContext) -> None:
-    remember_first(request, context)
-    said, first = claims(request), first_claims(context)
+def _differs(claim: str) -> Callable[[Request, FaultContext], bool]:
+    return lambda request, context: claims(request).get(claim) != first_claims(context).get(claim)
+
+
+def _is_signed_by(*algorithms: str) -> Callable[[Request, FaultContext], bool]:
+    return lambda request, context: header(request).get("alg") in algorithms
+
+
+def _is_forged(request: Request, context: FaultContext) -> bool:
+    sent, first = claims(request), first_claims(context)
+    same = all(sent.get(claim) == first.get(claim) for claim in ("iss", "aud", "scope", "nbf"))
     by_key = header(request).get("alg") not in ("none", "HS256")
-    if by_key and said != first and _about(said) == _about(first) and not is_expired(request):
-        as_first(request, context)
+    return by_key and sent != first and same and not is_expired(request)
 
 
-def _about(said: dict[str, Any]) -> tuple[Any, ...]:
-    return said.get("iss"), said.get("aud"), said.get("scope"), said.get("nbf")
+def _is_altered(request: Request, context: FaultContext) -> bool:
+    return header(request).get("alg") != "none" and claims(request) == first_claims(context)
 
 
-@on_call("a token signed by HMAC with any secret is taken", breaks="CONF-SEC-04.forged", server=SERVER)
-def any_secret(request: Request, context: FaultContext) -> None:
-    remember_first(request, context)
-    if header(request).get("alg") == "HS256":
-        as_first(request, context)
+ACCEPTS: Final = (
+    _accepts("audience-not-read", "accepts a token for another server", "audience", _differs("aud")),
+    _accepts("issuer-not-read", "accepts a token of another issuer", "issuer", _differs("iss")),
+    _accepts("any-key", "accepts a token signed with an unknown key", "forged", _is_forged),
+    _accepts("any-secret", "accepts a token signed with any HMAC secret", "forged", _is_signed_by("HS256")),
+    _accepts("algorithm-none", "accepts a token with alg none", "unsigned", _is_signed_by("none")),
+    _accepts("signature-not-read", "does not verify signatures", "signature", _is_altered),
+    _accepts(
+        "expiry-not-read", "accepts an expired token", "expired", lambda request, _: is_expired(request)
+    ),
+    _accepts(
+        "beginning-not-read",
+        "accepts a token that is not valid yet",
+        "not-yet",
+        lambda request, _: "nbf" in claims(request),
+    ),
+    _accepts(
+        "open-door", "serves requests without a token", "no-token", lambda request, _: lacks_token(request)
+    ),
+    _accepts(
+        "session-for-token",
+        "serves requests with a session id and no token",
+        "no-token",
+        lambda request, _: lacks_token(request) and request.header("mcp-session-id") is not None,
+        window=lambda revision: revision.http.sessions,
+    ),
+)
 
 
-@on_response("a bad token gets 403", breaks="CONF-SEC-04.malformed", server=SERVER)
+@on_response("refuses an invalid token with 403", breaks=f"{PREFIX}malformed", server=SERVER)
 def garbage_forbidden(response: Response, context: FaultContext) -> None:
-    if (
-        response.status == 401
-        and context.call is not None
-        and context.call.header("authorization") is not None
-    ):
+    has_token = context.call is not None and context.call.header("authorization") is not None
+    if response.status == 401 and has_token:
         response.status = 403
 
 
-@on_call("what is no token gets 500", breaks="CONF-SEC-04.malformed", server=SERVER)
+@on_call("fails with 500 on a malformed token", breaks=f"{PREFIX}malformed", server=SERVER)
 def stumbles(request: Request, context: FaultContext) -> Response | None:
     return None if lacks_token(request) or claims(request) else Response([], 500)
 
 
-@on_call("the signature of a token is not verified", breaks="CONF-SEC-04.signature", server=SERVER)
-def signature_not_read(request: Request, context: FaultContext) -> None:
-    remember_first(request, context)
-    if header(request).get("alg") != "none" and claims(request) == first_claims(context):
-        as_first(request, context)
-
-
-@on_call("a token under alg none is taken", breaks="CONF-SEC-04.unsigned", server=SERVER)
-def algorithm_none(request: Request, context: FaultContext) -> None:
-    remember_first(request, context)
-    if header(request).get("alg") == "none":
-        as_first(request, context)
-
-
-@on_call("an expired token is taken", breaks="CONF-SEC-04.expired", server=SERVER)
-def expiry_not_read(request: Request, context: FaultContext) -> None:
-    remember_first(request, context)
-    if is_expired(request):
-        as_first(request, context)
-
-
-@on_call("a token of another issuer is taken", breaks="CONF-SEC-04.issuer", server=SERVER)
-def issuer_not_read(request: Request, context: FaultContext) -> None:
-    remember_first(request, context)
-    if claims(request).get("iss") != first_claims(context).get("iss"):
-        as_first(request, context)
-
-
-@on_response("the challenge names no metadata", breaks="CONF-SEC-04.no-token", server=SERVER)
+@on_response("names no metadata in the challenge", breaks=f"{PREFIX}no-token", server=SERVER)
 def no_way_on(response: Response, context: FaultContext) -> None:
     drop_from_challenge(response, "resource_metadata")
 
 
-@on_call("requests without a token are served", breaks="CONF-SEC-04.no-token", server=SERVER)
-def open_door(request: Request, context: FaultContext) -> None:
-    if lacks_token(request):
-        as_first(request, context)
-    else:
-        remember_first(request, context)
-
-
-@on_call(
-    "who knows a session needs no token",
-    breaks="CONF-SEC-04.no-token",
-    server=SERVER,
-    window=lambda revision: revision.http.sessions,
-)
-def session_for_token(request: Request, context: FaultContext) -> None:
-    remember_first(request, context)
-    if lacks_token(request) and request.header("mcp-session-id") is not None:
-        as_first(request, context)
-
-
-@on_call("a token that is to be good later is taken", breaks="CONF-SEC-04.not-yet", server=SERVER)
-def beginning_not_read(request: Request, context: FaultContext) -> None:
-    remember_first(request, context)
-    if "nbf" in claims(request):
-        as_first(request, context)
-
-
-@on_call("a token in the address is taken", breaks="CONF-SEC-04.query", server=SERVER)
+@on_call("accepts a token in the URL", breaks=f"{PREFIX}query", server=SERVER)
 def token_in_address(request: Request, context: FaultContext) -> None:
-    path, found, token = request.target.partition("?access_token=")
-    if found:
+    path, separator, token = request.target.partition("?access_token=")
+    if separator:
         request.target = path
         request.set("Authorization", f"Bearer {token}")
 
 
-@on_call("a token that is to be good in some seconds is refused", breaks="CONF-SEC-04.skew", server=SERVER)
+@on_call("refuses a token that becomes valid in a few seconds", breaks=f"{PREFIX}skew", server=SERVER)
 def own_clock_alone(request: Request, context: FaultContext) -> Response | None:
     begins = claims(request).get("nbf")
     return Response([], 401) if isinstance(begins, int) and begins > time.time() else None
