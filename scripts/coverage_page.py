@@ -1,7 +1,7 @@
 """Write docs/evidence/coverage.md from the lab's catalogue.
 
 python -m scripts.coverage_page           writes the page
-python -m scripts.coverage_page --check   fails if it is not as it would be written
+python -m scripts.coverage_page --check   fails if the page is out of date
 """
 
 from __future__ import annotations
@@ -21,37 +21,36 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "coverage.md"
 HEAD = """\
 # Coverage
 
-Which rules of the specification the lab checks: those for servers, and then [those for clients](#clients).
-This page is made by `make coverage` from the catalogues in `src/assay/lab/suite` and `src/assay/lab/client`;
-nobody edits it.
+The requirements of the specification that the lab tests: for servers, then [for clients](#clients). Written
+by `make coverage` from `src/assay/lab/suite` and `src/assay/lab/client`; do not edit.
 
-A rule is **covered** at a revision if a check cites it and a scenario meets a *saboteur* there: a healthy
-subject with one fault that breaks this very rule. That each saboteur is caught, for the right reason, is
-shown by `assay prove` and by the tests. **Cited** is a rule that a check cites without that proof.
-**Excluded** is what cannot be seen from outside, or is not judged by this suite: each with its reason, at the
-end.
+A requirement is **covered** at a revision if a check cites it and a *saboteur* breaks it there: a healthy
+subject with that one fault. `assay prove` and the tests show that each saboteur is caught for the right
+reason. **Cited** requirements have a check without that proof. **Excluded** requirements cannot be observed
+from outside or are not judged by this suite; the reasons are at the end.
 
 # Servers
 """
 CLIENTS = """\
 # Clients
 
-Rules of clients and hosts, and those that bind both sides, as clients are held to them. What the official
-suite looks for is among the rules under its own ids, and not among the MUST and MUST NOT.
+Requirements of clients and hosts, and those of both sides as they apply to clients. Checks of the official
+suite are listed under their own ids, and not counted as MUST or MUST NOT.
 """
 COUNTS = (
-    "{scenarios} scenarios, {checks} checks, {saboteurs} saboteurs that break {broken} of {rows} rules.\n"
+    "{scenarios} scenarios, {checks} checks, "
+    "{saboteurs} saboteurs that break {broken} of {rows} requirements.\n"
 )
 MARKS = {Cover.COVERED: "●", Cover.UNPROVED: "○", Cover.EXCLUDED: "-", Cover.UNCOVERED: "✗"}
 
 
 def page(suite: Suite) -> str:
-    """What there is to tell of one suite."""
+    """The part of one suite."""
     counts = COUNTS.format(
         scenarios=len(suite.scenarios),
         checks=len(suite.checks),
         saboteurs=len(suite.faults),
-        broken=len({one.breaks for one in suite.faults.values()}),
+        broken=len({fault.breaks for fault in suite.faults.values()}),
         rows=len(suite.requirements),
     )
     parts = (by_revision(suite), by_area(suite), saboteurs(suite), rules(suite), reasons(suite))
@@ -100,24 +99,26 @@ def share(suite: Suite, area: str, revision: Revision) -> str:
 
 
 def saboteurs(suite: Suite) -> Iterator[str]:
-    areas = sorted({one.area for one in suite.faults.values()})
+    areas = sorted({fault.area for fault in suite.faults.values()})
     yield "## Saboteurs, by area\n"
-    yield from table(("area", "saboteurs", "rules that they break"), (faults(suite, area) for area in areas))
+    yield from table(
+        ("area", "saboteurs", "requirements that they break"), (faults(suite, area) for area in areas)
+    )
 
 
 def faults(suite: Suite, area: str) -> Sequence[object]:
-    broken = [one.breaks for one in suite.faults.values() if one.area == area]
+    broken = [fault.breaks for fault in suite.faults.values() if fault.area == area]
     return (area, len(broken), len(set(broken)))
 
 
 def rules(suite: Suite) -> Iterator[str]:
-    yield "## Every rule that can be tested, by area\n"
-    yield "● covered, ○ cited, ✗ uncovered; nothing where the revision does not have the rule.\n"
+    yield "## Testable requirements, by area\n"
+    yield "● covered, ○ cited, ✗ uncovered; empty if the revision does not have the requirement.\n"
     testable = [row for row in suite.requirements.values() if row.reason is None]
     for area in sorted({row.area for row in testable}):
         yield f"### {area}\n"
         rows = (rule(suite, row) for row in testable if row.area == area)
-        yield from table(("rule", "says", *map(str, REVISIONS), "checks"), rows)
+        yield from table(("requirement", "statement", *map(str, REVISIONS), "checks"), rows)
         yield ""
 
 
@@ -126,27 +127,29 @@ def rule(suite: Suite, row: Requirement) -> Sequence[object]:
         f"{MARKS[cover(row, revision, suite)]} {level.value}" if (level := row.level(revision)) else ""
         for revision in REVISIONS
     )
-    checks = ", ".join(f"`{one.id}`" for one in suite.checks.values() if row.id in one.requirements)
+    checks = ", ".join(f"`{check.id}`" for check in suite.checks.values() if row.id in check.requirements)
     return (row.id, row.statement, *marks, checks)
 
 
 def reasons(suite: Suite) -> Iterator[str]:
-    yield "## Excluded, with the reason\n"
-    found: dict[str, list[str]] = {}
+    yield "## Excluded, with reasons\n"
+    by_reason: dict[str, list[str]] = {}
     for row in suite.requirements.values():
         if row.reason is not None:
-            found.setdefault(row.reason, []).append(row.id)
-    yield from table(("reason", "rules"), ((reason, ", ".join(ids)) for reason, ids in found.items()))
+            by_reason.setdefault(row.reason, []).append(row.id)
+    yield from table(
+        ("reason", "requirements"), ((reason, ", ".join(ids)) for reason, ids in by_reason.items())
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
-    wanted = pages()
+    expected = pages()
     if "--check" not in arguments:
-        PAGE.write_text(wanted, "utf-8")
+        PAGE.write_text(expected, "utf-8")
         return 0
-    if PAGE.exists() and PAGE.read_text("utf-8") == wanted:
+    if PAGE.exists() and PAGE.read_text("utf-8") == expected:
         return 0
-    print("docs/evidence/coverage.md is not what the catalogue says: make coverage", file=sys.stderr)
+    print("docs/evidence/coverage.md is out of date: run `make coverage`", file=sys.stderr)
     return 1
 
 

@@ -1,11 +1,11 @@
-"""Judge the bundled servers on each revision and transport, and talk to them.
+"""Judge the bundled servers on each revision and transport, and hold checked conversations with them.
 
-The lab judges both with its protocol suite (`demo_lab.py`). Meanwhile conversations are held and printed: the
-servers are processes of their own, the client is plain code over pipes and sockets (`demo_link.py`), and
-every answer is checked: `demo_talk.py` and `demo_described.py` for the everything server, `demo_reference.py`
-for the reference server. Arguments are for the lab.
+The lab judges both with its protocol suite (`demo_lab.py`). Meanwhile this script prints conversations: the
+servers are separate processes, the client is plain code over pipes and sockets (`demo_link.py`), and every
+answer is checked: `demo_talk.py` and `demo_described.py` for the everything server, `demo_reference.py` for
+the reference server. Arguments are passed to the lab.
 
-Exit codes: 0 all is well, 1 something is not, 130 interrupted.
+Exit codes: 0 everything passed, 1 something failed, 130 interrupted.
 """
 
 import os
@@ -26,7 +26,7 @@ import demo_lab
 import demo_reference
 import demo_show as show
 import demo_talk
-from demo_link import PATIENCE, HttpLink, Link, PlainHttpLink, StdioLink, Unexpected
+from demo_link import TIMEOUT, HttpLink, Link, PlainHttpLink, StdioLink, Unexpected
 from demo_show import Json
 from demo_socket import SocketLink
 
@@ -40,20 +40,20 @@ LISTENING: Final[Mapping[str, tuple[str, Connect]]] = {
     "HTTP": ("http", HttpLink),
     "WebSocket": ("ws", SocketLink),
 }
-"""Transports whose server listens: what `--transport` is then, and the way to it."""
+"""Transports of a listening server: the value of `--transport`, and the link."""
 ENDPOINT: Final = re.compile(rb"MCP endpoint: (\S+)")
 OK: Final = "ok"
 Outcomes = dict[tuple[str, str], str]
 
 
 class Act(NamedTuple):
-    """A server, what is talked about with it, and over what besides stdio."""
+    """A server, the conversations with it, and its transports besides stdio."""
 
     server: str
     hold: Mapping[Opening, Hold]
     listening: Mapping[str, tuple[str, Connect]]
     judged: tuple[str, ...]
-    """Over what the lab judges it."""
+    """Transports on which the lab judges it."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ ACTS: Final = (
         "reference",
         dict.fromkeys(Opening, demo_reference.hold),
         {**LISTENING, "plain HTTP": ("http-plain", PlainHttpLink)},
-        # On stdio it is judged by the tests: processes are what takes time here.
+        # The tests judge it on stdio; starting processes takes most of the time here.
         ("http", "ws"),
     ),
 )
@@ -79,9 +79,9 @@ ACTS: Final = (
 
 @contextmanager
 def started(command: tuple[str, ...]) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a server, leave no process behind, and show what it complained about."""
+    """Start a server, stop it afterwards, and show the end of its standard error."""
     with tempfile.TemporaryFile() as errors:
-        # In a session of its own, so that Ctrl-C reaches this script only, which then stops the server.
+        # In a new session, so that Ctrl-C reaches only this script, which then stops the server.
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
         )
@@ -95,10 +95,10 @@ def started(command: tuple[str, ...]) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask, wait, insist. The pipes are closed last: a thread may read from one until the process is gone."""
+    """Terminate, wait, kill. The pipes are closed last: a thread may read one until the process exits."""
     process.terminate()
     try:
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -111,13 +111,13 @@ def close(pipe: IO[bytes]) -> None:
     try:
         pipe.close()
     except BrokenPipeError:
-        pass  # what was still to be written is for nobody now
+        pass  # the process has exited
 
 
 def announced(process: subprocess.Popen[bytes]) -> str | None:
-    """The endpoint that the server prints once it listens; none when it prints none in time."""
+    """The endpoint that the server prints when it listens; None after a time-out."""
     assert process.stdout is not None
-    overdue = threading.Timer(PATIENCE, process.kill)
+    overdue = threading.Timer(TIMEOUT, process.kill)
     overdue.start()
     try:
         for line in process.stdout:
@@ -138,7 +138,7 @@ def talk_at(act: Act, url: str, connect: Connect, revision: Revision) -> None:
 
 
 def attempt(talk: Callable[..., None], *arguments: object) -> str:
-    """Hold one conversation; a failure ends it, not the demo."""
+    """Hold one conversation; a failure does not end the demo."""
     try:
         talk(*arguments)
     except (Unexpected, OSError, HTTPException, LookupError, ValueError, subprocess.SubprocessError) as error:
@@ -183,7 +183,7 @@ def print_table(server: str, outcomes: Outcomes) -> None:
 
 
 def terminated(_signal: int, _frame: object) -> NoReturn:
-    # An exception, so that the servers are stopped on the way out.
+    # An exception unwinds the context managers, which stop the servers.
     raise KeyboardInterrupt
 
 
@@ -191,19 +191,16 @@ def main(options: list[str]) -> int:
     signal.signal(signal.SIGTERM, terminated)
     begin = time.monotonic()
     with ExitStack() as stack:
-        judged = [stack.enter_context(demo_lab.judging(act.server, act.judged, options)) for act in ACTS]
+        judged = [stack.enter_context(demo_lab.lab_process(act.server, act.judged, options)) for act in ACTS]
         acts = {act.server: talk_over_all(act) for act in ACTS}
         conforming = [run.server for run in judged if run.show()]
     for server, outcomes in acts.items():
         print_table(server, outcomes)
-    told = [outcome for outcomes in acts.values() for outcome in outcomes.values()]
-    good = told.count(OK)
-    print(f"\n{good} of {len(told)} conversations went well")
-    print(
-        f"{len(conforming)} of {len(judged)} servers conform, by the lab; "
-        f"all took {time.monotonic() - begin:.1f} s"
-    )
-    return 0 if good == len(told) and len(conforming) == len(judged) else 1
+    results = [outcome for outcomes in acts.values() for outcome in outcomes.values()]
+    good = results.count(OK)
+    print(f"\n{good} of {len(results)} conversations passed")
+    print(f"{len(conforming)} of {len(judged)} servers conform; finished in {time.monotonic() - begin:.1f} s")
+    return 0 if good == len(results) and len(conforming) == len(judged) else 1
 
 
 if __name__ == "__main__":
@@ -212,7 +209,7 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
-        # Whoever read our output has left. Python flushes once more at exit: to nowhere.
+        # The reader of our output is gone. Python flushes again at exit, so redirect it to /dev/null.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     sys.exit(code)

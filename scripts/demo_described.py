@@ -1,4 +1,4 @@
-"""One conversation without a handshake: requests say who sends them, and questions are answered by retry."""
+"""One conversation without a handshake: requests carry `_meta`, and questions are answered by retry."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -15,16 +15,16 @@ ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 
 
 class DescribedTalk(Talk):
-    """Adds to every request what its client says of itself."""
+    """Adds the client's version and capabilities to every request."""
 
     def request(self, method: str, params: Json | None = None) -> Json:
-        given = params or {}
-        about = {
+        members = params or {}
+        client = {
             f"{META}protocolVersion": self.revision.date,
             f"{META}clientCapabilities": {"roots": {}, "sampling": {}, "elicitation": {}},
             f"{META}clientInfo": {"name": "assay-demo", "version": "1.0.0"},
         }
-        return super().request(method, {**given, "_meta": {**given.get("_meta", {}), **about}})
+        return super().request(method, {**members, "_meta": {**members.get("_meta", {}), **client}})
 
     def ask(self, method: str, params: Json | None = None) -> Answer:
         answer = super().ask(method, params)
@@ -39,7 +39,7 @@ def expect_type(answer: Answer, kind: str) -> None:
 
 
 def discover(talk: DescribedTalk) -> None:
-    """see who it is, without a handshake"""
+    """discover the server without a handshake"""
     answer = talk.ask("server/discover")
     expect_type(answer, "complete")
     expect("revisions", set(answer.result["supportedVersions"]), set(DATES))
@@ -48,7 +48,7 @@ def discover(talk: DescribedTalk) -> None:
 
 
 def list_tools(talk: DescribedTalk) -> None:
-    """see what it offers, and how long that may be reused"""
+    """list the tools, with cache hints"""
     answer = talk.ask("tools/list")
     expect_type(answer, "complete")
     hints = (answer.result.get("ttlMs"), answer.result.get("cacheScope"))
@@ -73,7 +73,7 @@ def call_with_progress(talk: DescribedTalk) -> None:
 
 
 def answer_by_retry(talk: DescribedTalk, name: str, arguments: Json, method: str) -> tuple[Answer, Json]:
-    """Call a tool that asks one question, and call it again with the answer; also gives what was sent."""
+    """Call a tool that asks one question, and again with the answer; also returns the second request."""
     asking = talk.call(name, arguments)
     expect_type(asking, "input_required")
     questions: Json = asking.result["inputRequests"]
@@ -89,7 +89,7 @@ def answer_by_retry(talk: DescribedTalk, name: str, arguments: Json, method: str
 
 
 def sample(talk: DescribedTalk) -> None:
-    """let a tool ask our model: the call ends with the question, and is sent again with the answer"""
+    """sampling: the call ends with the question, and is sent again with the answer"""
     arguments = {"prompt": "What is six times seven?"}
     answer, _ = answer_by_retry(talk, "test_sampling", arguments, "sampling/createMessage")
     expect_type(answer, "complete")
@@ -97,7 +97,7 @@ def sample(talk: DescribedTalk) -> None:
 
 
 def elicit(talk: DescribedTalk) -> None:
-    """let a tool ask our user the same way, then try it with a state that we have changed"""
+    """elicitation in the same way, then a changed request state"""
     answer, sent = answer_by_retry(
         talk, "test_elicitation", {"message": "Who are you?"}, "elicitation/create"
     )
@@ -113,21 +113,21 @@ def elicit(talk: DescribedTalk) -> None:
 
 
 def listen(talk: DescribedTalk) -> None:
-    """hear of a change on a listen stream, then leave it"""
-    wanted = {"resourceSubscriptions": [WATCHED]}
-    request = talk.request("subscriptions/listen", {"notifications": wanted})
-    about: Any = {f"{META}subscriptionId": request["id"]}
+    """receive a change on a listen stream, then close it"""
+    subscriptions = {"resourceSubscriptions": [WATCHED]}
+    request = talk.request("subscriptions/listen", {"notifications": subscriptions})
+    stream: Any = {f"{META}subscriptionId": request["id"]}
     talk.link.open(request)
     acknowledged = talk.link.wait_for(ACKNOWLEDGED)["params"]
-    expect("acknowledgement", acknowledged, {"_meta": about, "notifications": wanted})
+    expect("acknowledgement", acknowledged, {"_meta": stream, "notifications": subscriptions})
     talk.call("test_update_watched_resource", {"text": "changed once"})
-    expect("update", talk.link.wait_for(UPDATED)["params"], {"_meta": about, "uri": WATCHED})
+    expect("update", talk.link.wait_for(UPDATED)["params"], {"_meta": stream, "uri": WATCHED})
     talk.link.leave(request)
     talk.call("test_update_watched_resource", {"text": "changed twice"})
 
 
 def removed(talk: DescribedTalk) -> None:
-    """ask for a method that this revision has no more"""
+    """call a method that this revision removed"""
     answer = talk.ask("ping")
     expect("error code", answer.message.get("error", {}).get("code"), -32601)
     if isinstance(talk.link, HttpLink):
@@ -150,7 +150,7 @@ STEPS: Final[Iterable[Callable[[DescribedTalk], None]]] = (
 def hold(link: Link, revision: Revision) -> None:
     """
     Raises:
-        Unexpected: the server did not do what it must.
+        Unexpected: the server did something wrong.
     """
     talk = DescribedTalk(link, revision)
     for step in STEPS:

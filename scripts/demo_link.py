@@ -20,23 +20,23 @@ from demo_show import FROM_SERVER, TO_SERVER, Json
 
 from assay.protocol.framing.sse import SseParser
 
-PATIENCE: Final = 10.0
-"""Seconds to wait for any one message; an answer takes milliseconds."""
+TIMEOUT: Final = 10.0
+"""Seconds to wait for one message; an answer takes milliseconds."""
 LONGEST_EVENT: Final = 1024 * 1024
 JSON_TYPE: Final = "application/json"
 EVENT_STREAM: Final = "text/event-stream"
 META: Final = "io.modelcontextprotocol/"
-"""How the members of `_meta` begin that the protocol itself defines."""
+"""Prefix of the `_meta` members that the protocol defines."""
 
 
 class Unexpected(Exception):
-    """The server did something else than it must."""
+    """The server did something wrong."""
 
 
 class Answer(NamedTuple):
     message: Json
     before: list[Json]
-    """What the server sent between the request and this answer."""
+    """Messages between the request and this answer."""
     form: str
     """`line` on stdio, `frame` on a WebSocket; on HTTP the media type of the response."""
     status: int | None = None
@@ -51,13 +51,13 @@ class Answer(NamedTuple):
 
 
 class Link(ABC):
-    """A connection to a server. `respond` answers what the server asks."""
+    """A connection to a server. `respond` answers its requests."""
 
     def __init__(self, respond: Callable[[Json], Json]) -> None:
         self._respond = respond
         self._inbox: queue.Queue[Json | None] = queue.Queue()
         self.notices: list[Json] = []
-        """Notifications that nobody has waited for yet."""
+        """Notifications that were not waited for yet."""
 
     @abstractmethod
     def ask(self, request: Json) -> Answer:
@@ -69,7 +69,7 @@ class Link(ABC):
 
     @abstractmethod
     def open(self, request: Json) -> None:
-        """Send a request that stays open; what comes on it is found by `wait_for`."""
+        """Send a request that stays open; `wait_for` returns its messages."""
 
     @abstractmethod
     def leave(self, request: Json) -> None:
@@ -77,7 +77,7 @@ class Link(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End the conversation and take everything that the server still sends."""
+        """End the conversation and read the remaining messages."""
 
     def wait_for(self, method: str) -> Json:
         """Wait for a notification that belongs to no request."""
@@ -90,9 +90,9 @@ class Link(ABC):
 
     def _receive(self) -> Json:
         try:
-            message = self._inbox.get(timeout=PATIENCE)
+            message = self._inbox.get(timeout=TIMEOUT)
         except queue.Empty:
-            raise Unexpected(f"nothing came within {PATIENCE:g} s") from None
+            raise Unexpected(f"no message within {TIMEOUT:g} s") from None
         if message is None:
             raise Unexpected("the server ended the conversation")
         return message
@@ -104,11 +104,11 @@ class Link(ABC):
         elif "method" in message:
             self.notices.append(message)
         else:
-            raise Unexpected(f"an answer to nothing: {message}")
+            raise Unexpected(f"unexpected answer: {message}")
 
 
 class DuplexLink(Link):
-    """Everything goes over one connection; `form` is what a message is there."""
+    """All messages use one connection; `form` is the kind of a message."""
 
     form: str
 
@@ -132,7 +132,7 @@ class DuplexLink(Link):
         )
 
     def _take_what_is_left(self) -> None:
-        while (left := self._inbox.get(timeout=PATIENCE)) is not None:
+        while (left := self._inbox.get(timeout=TIMEOUT)) is not None:
             self._take(left)
 
 
@@ -163,19 +163,19 @@ class StdioLink(DuplexLink):
         assert self._process.stdin is not None
         self._process.stdin.close()
         show.remark("end of input")
-        code = self._process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        code = self._process.wait(TIMEOUT)
+        self._reader.join(TIMEOUT)
         self._take_what_is_left()
         if code != 0:
-            raise Unexpected(f"the server left with exit code {code}")
+            raise Unexpected(f"the server ended with exit code {code}")
         show.remark("the server left with exit code 0")
 
 
 class HttpLink(Link):
-    """Streamable HTTP: each message is a POST; a GET or a listen stream brings what belongs to no request."""
+    """Streamable HTTP: each message is a POST; a GET or listen stream carries unsolicited messages."""
 
     streams = True
-    """Whether anything but the answer to a request can come."""
+    """Whether messages besides answers can arrive."""
 
     def __init__(self, url: str, respond: Callable[[Json], Json]) -> None:
         super().__init__(respond)
@@ -192,11 +192,11 @@ class HttpLink(Link):
         return "Mcp-Session-Id" in self._headers
 
     def use_revision(self, date: str) -> None:
-        """Name the negotiated revision from now on, as clients must after `initialize`."""
+        """Send the negotiated revision from now on, as required after `initialize`."""
         self._headers["MCP-Protocol-Version"] = date
 
     def _send(self, verb: str, headers: dict[str, str], body: bytes | None = None) -> HTTPResponse:
-        connection = HTTPConnection(*self._address, timeout=PATIENCE)
+        connection = HTTPConnection(*self._address, timeout=TIMEOUT)
         try:
             connection.request(verb, self._path, body, {"Connection": "close", **self._headers, **headers})
             self._latest_socket = connection.sock
@@ -215,7 +215,7 @@ class HttpLink(Link):
             body = response.read()
             show.remark(f"{FROM_SERVER} {response.status}")
             if response.status != 202 or body:
-                raise Unexpected(f"202 without a body was due: {response.status} {body!r}")
+                raise Unexpected(f"expected 202 without a body: {response.status} {body!r}")
 
     def ask(self, request: Json) -> Answer:
         with self._post(request) as response:
@@ -259,9 +259,9 @@ class HttpLink(Link):
         self._follow(response)
 
     def leave(self, request: Json) -> None:
-        show.remark(f"{TO_SERVER} hang up on #{request['id']}")
+        show.remark(f"{TO_SERVER} close #{request['id']}")
         assert self._open_socket is not None
-        # Not closed here: the thread still reads from it, sees its end, and closes it.
+        # Not closed here: the reading thread sees the end and closes it.
         self._open_socket.shutdown(socket.SHUT_RDWR)
 
     def _follow(self, response: HTTPResponse) -> None:
@@ -273,13 +273,13 @@ class HttpLink(Link):
             for message in events(response):
                 self._inbox.put(message)
         except (OSError, HTTPException):
-            pass  # the end of the stream, as far as the reader of the inbox cares
+            pass  # the end of the stream
         self._inbox.put(None)
 
     def close(self) -> None:
         if self.in_session:
             self._delete()
-        while self._listener is not None and (left := self._inbox.get(timeout=PATIENCE)) is not None:
+        while self._listener is not None and (left := self._inbox.get(timeout=TIMEOUT)) is not None:
             self._take(left, "event")
         if self.in_session:
             self._return_late()
@@ -299,13 +299,13 @@ class HttpLink(Link):
 
 
 class PlainHttpLink(HttpLink):
-    """Plain HTTP: one answer to each POST, and nothing besides."""
+    """Plain HTTP: one answer to each POST, and nothing else."""
 
     streams = False
 
 
 def mirrors(message: Json) -> dict[str, str]:
-    """The headers that repeat what a request says of itself; none for one that does not."""
+    """The headers that repeat parts of a request, on the revision that has them."""
     params = message.get("params", {})
     version = params.get("_meta", {}).get(f"{META}protocolVersion")
     if version is None:

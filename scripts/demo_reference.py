@@ -1,5 +1,5 @@
-"""One conversation with the reference server, as a client author would hold it: discover, use a tool, read
-and watch a resource, get a prompt, choose a model. The same steps with a handshake and without."""
+"""One conversation with the reference server: discover, use a tool, read and watch a resource, get a prompt,
+choose a model. The same steps with a handshake and without."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -23,7 +23,7 @@ CODE: Final = "def hello():\n    print('world')"
 
 
 class ReferenceTalk(Talk):
-    """With a handshake, and in a session where the transport has one."""
+    """With a handshake, and in a session if the transport has one."""
 
     in_session = True
 
@@ -46,7 +46,7 @@ class ReferenceTalk(Talk):
         return result
 
     def call_logged(self, name: str, arguments: Json) -> Answer:
-        """Call a tool and get what it logs."""
+        """Call a tool and return its log messages."""
         if self.in_session:
             expect("setLevel", self.ask("logging/setLevel", {"level": "debug"}).result, {})
         return self.call(name, arguments)
@@ -63,7 +63,7 @@ class ReferenceTalk(Talk):
 
 
 class DescribedReferenceTalk(DescribedTalk, ReferenceTalk):
-    """Every request says who sends it."""
+    """Every request carries the client's version and capabilities."""
 
     def introduce(self) -> Json:
         result = self.ask("server/discover").result
@@ -85,7 +85,7 @@ class DescribedReferenceTalk(DescribedTalk, ReferenceTalk):
 
 
 def initialization(talk: ReferenceTalk) -> None:
-    """1. initialization: agree on a revision, and hear what the server can do"""
+    """1. initialization: negotiate a revision and capabilities"""
     declared = talk.introduce()["capabilities"]
     expect("capabilities", set(declared) - {"extensions"}, STANDARD & talk.revision.capabilities | ADDED)
     expect("nothing experimental", "experimental" in declared, False)
@@ -93,9 +93,9 @@ def initialization(talk: ReferenceTalk) -> None:
 
 def discovery(talk: ReferenceTalk) -> None:
     """2. discovering capabilities: metadata, and the tools with their schemas"""
-    told = talk.ask("metadata/get").result
-    expect("name and version", (told["name"], told["version"]), (SERVER, "1.0.0"))
-    expect("authRequired", told["authRequired"], False)
+    metadata = talk.ask("metadata/get").result
+    expect("name and version", (metadata["name"], metadata["version"]), (SERVER, "1.0.0"))
+    expect("authRequired", metadata["authRequired"], False)
     tools = {tool["name"]: tool for tool in talk.ask("tools/list").result["tools"]}
     expect("sample tools", {"echo", "sum", "get_weather"} <= set(tools), True)
     schema = tools["get_weather"]["inputSchema"]
@@ -103,7 +103,7 @@ def discovery(talk: ReferenceTalk) -> None:
 
 
 def using_a_tool(talk: ReferenceTalk) -> None:
-    """3. using a tool: a log message on the way, then the result"""
+    """3. using a tool: a log message, then the result"""
     answer = talk.call_logged("get_weather", {"location": "Phoenix"})
     expect("log messages", len(answer.before), int(talk.in_session))
     expect("content", answer.result["content"][0], {"type": "text", "text": PHOENIX})
@@ -117,8 +117,8 @@ def using_a_tool(talk: ReferenceTalk) -> None:
 
 
 def accessing_a_resource(talk: ReferenceTalk) -> None:
-    """4. accessing a resource: find it in the list, read it"""
-    resources = {one["uri"]: one for one in talk.ask("resources/list").result["resources"]}
+    """4. accessing a resource: list and read"""
+    resources = {resource["uri"]: resource for resource in talk.ask("resources/list").result["resources"]}
     (contents,) = talk.ask("resources/read", {"uri": TODO}).result["contents"]
     expect("kind", contents["mimeType"], resources[TODO]["mimeType"])
     expect("size", len(contents["text"].encode()), resources[TODO]["size"])
@@ -127,7 +127,7 @@ def accessing_a_resource(talk: ReferenceTalk) -> None:
 
 
 def hearing_of_changes(talk: ReferenceTalk) -> None:
-    """and hear of it when it changes, as long as we want to"""
+    """and watching it change, until unsubscribed"""
     if not talk.in_session:
         show.remark("plain HTTP brings answers only: the client reads again")
         return edit(talk, "changed")
@@ -153,12 +153,14 @@ def using_a_prompt(talk: ReferenceTalk) -> None:
     messages = talk.ask("prompts/get", params).result["messages"]
     expect("messages", messages, [{"role": "user", "content": {"type": "text", "text": text}}])
     ref = {"type": "ref/prompt", "name": "code_review"}
-    found = talk.ask("completion/complete", {"ref": ref, "argument": {"name": "language", "value": "ru"}})
-    expect("languages", found.result["completion"]["values"], ["Ruby", "Rust"])
+    completion = talk.ask(
+        "completion/complete", {"ref": ref, "argument": {"name": "language", "value": "ru"}}
+    )
+    expect("languages", completion.result["completion"]["values"], ["Ruby", "Rust"])
 
 
 def model_selection(talk: ReferenceTalk) -> None:
-    """6. model selection: the choice shows in a later request"""
+    """6. model selection, visible in a later request"""
     models = [model["name"] for model in talk.ask("models/list").result["models"]]
     expect("models", models, ["gpt-4", "gpt-3.5-turbo", "claude-v2"])
     for name in (models[1], models[2]):
@@ -169,7 +171,7 @@ def model_selection(talk: ReferenceTalk) -> None:
 
 
 def edge_cases(talk: ReferenceTalk) -> None:
-    """and what is wrong gets the proper error"""
+    """and errors with the right codes"""
     cases: Iterable[tuple[str, Json, int]] = (
         ("no/such/method", {}, -32601),
         ("tools/call", {"name": "no_such_tool", "arguments": {}}, -32602),
@@ -181,10 +183,10 @@ def edge_cases(talk: ReferenceTalk) -> None:
 
 
 def part(talk: ReferenceTalk) -> None:
-    """part"""
+    """end the conversation"""
     talk.link.close()
     late = [notice["method"] for notice in talk.link.notices if notice["method"] == UPDATED]
-    expect("updates that nobody asked for any more", late, [])
+    expect("updates after unsubscribing", late, [])
 
 
 STEPS: Final[Iterable[Callable[[ReferenceTalk], None]]] = (

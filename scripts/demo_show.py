@@ -1,4 +1,4 @@
-"""How a conversation looks: one line per message, arrows for the direction, colour where it is wanted."""
+"""Prints conversations: one line per message, with arrows for the direction, and colour on a terminal."""
 
 import json
 import os
@@ -12,12 +12,12 @@ Json = dict[str, Any]
 TO_SERVER: Final = "→"
 FROM_SERVER: Final = "←"
 COLOURS: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "cyan": "36"}
-# Long enough to see what a message says, short enough for two windows side by side.
+# Long enough for the content of a message, short enough for two windows side by side.
 WIDTH: Final = min(shutil.get_terminal_size((110, 24)).columns, 140)
 
 
 def paint(text: str, colour: str) -> str:
-    # https://no-color.org: any value but an empty one counts.
+    # https://no-color.org: any non-empty value counts.
     if os.environ.get("NO_COLOR") or not sys.stdout.isatty():
         return text
     return f"\033[{COLOURS[colour]}m{text}\033[0m"
@@ -40,7 +40,7 @@ def fault(text: str) -> None:
 
 
 def message(arrow: str, content: Mapping[str, Any], note: str = "") -> None:
-    """Show one message; `note` tells how it travelled, such as `200 application/json`."""
+    """Show one message; `note` is about its transport, such as `200 application/json`."""
     colour = "cyan" if arrow == TO_SERVER else "green"
     shown_note = f" [{note}]" if note else ""
     line = _shorten(describe(content), WIDTH - len(shown_note) - 6)
@@ -48,7 +48,7 @@ def message(arrow: str, content: Mapping[str, Any], note: str = "") -> None:
 
 
 def describe(content: Mapping[str, Any]) -> str:
-    """A JSON-RPC message as kind, id and content, without what all messages share."""
+    """A JSON-RPC message as kind, id and content."""
     number = f" #{content['id']}" if "id" in content else ""
     if "method" in content:
         return f"{content['method']}{number} {_compact(content.get('params'))}".rstrip()
@@ -58,7 +58,7 @@ def describe(content: Mapping[str, Any]) -> str:
 
 def _compact(value: Any) -> str:
     if isinstance(value, dict) and "_meta" in value:
-        # Last, since a line is cut at its end and `_meta` is much the same in all messages.
+        # Last, because lines are cut and `_meta` is similar in all messages.
         value = {**{key: inner for key, inner in value.items() if key != "_meta"}, "_meta": value["_meta"]}
     return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 

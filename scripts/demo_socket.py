@@ -1,4 +1,4 @@
-"""A WebSocket, frame by frame, on a plain socket: only the framing is the package's own."""
+"""A WebSocket on a plain socket; only the framing comes from the package."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import demo_show as show
-from demo_link import LONGEST_EVENT, PATIENCE, DuplexLink, Unexpected
+from demo_link import LONGEST_EVENT, TIMEOUT, DuplexLink, Unexpected
 from demo_show import FROM_SERVER, TO_SERVER, Json
 
 from assay.protocol.framing.websocket import (
@@ -38,7 +38,7 @@ class SocketLink(DuplexLink):
     def __init__(self, url: str, respond: Callable[[Json], Json]) -> None:
         super().__init__(respond)
         parts = urlsplit(url)
-        self._socket = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
+        self._socket = socket.create_connection((parts.hostname, parts.port), timeout=TIMEOUT)
         self._frames = MessageReader(LONGEST_EVENT, masked=False)
         self._closed: Close | None = None
         rest = self._upgrade(parts.netloc, parts.path)
@@ -46,7 +46,7 @@ class SocketLink(DuplexLink):
         self._reader.start()
 
     def _upgrade(self, host: str, path: str) -> bytes:
-        """Shake hands as RFC 6455 has it; what came after the server's head is the first of its frames."""
+        """Perform the RFC 6455 handshake; bytes after the server's head are its first frames."""
         key = b64encode(os.urandom(16))
         head = (
             f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -58,13 +58,13 @@ class SocketLink(DuplexLink):
         answer = b""
         while END_OF_HEAD not in answer:
             if not (data := self._socket.recv(65536)):
-                raise Unexpected("the server hung up")
+                raise Unexpected("the server closed the connection")
             answer += data
         lines, _, rest = answer.partition(END_OF_HEAD)
         status, *headers = lines.lower().split(b"\r\n")
         show.remark(f"{FROM_SERVER} {status.decode()}")
-        wanted = {b"sec-websocket-accept: " + accept_key(key).lower(), b"sec-websocket-protocol: mcp"}
-        if b" 101 " not in status or not wanted <= set(headers):
+        expected = {b"sec-websocket-accept: " + accept_key(key).lower(), b"sec-websocket-protocol: mcp"}
+        if b" 101 " not in status or not expected <= set(headers):
             raise Unexpected(f"no WebSocket: {answer!r}")
         return rest
 
@@ -73,21 +73,21 @@ class SocketLink(DuplexLink):
             while self._take_frames(self._frames.feed(data)) and (data := self._socket.recv(65536)):
                 pass
         except OSError:
-            pass  # the end, as far as the reader of the inbox cares
+            pass  # the end of the connection
         self._inbox.put(None)
 
-    def _take_frames(self, received: list[WebSocketEvent]) -> bool:
-        """False when nothing more is to come."""
-        for one in received:
-            if isinstance(one, str):
-                self._inbox.put(json.loads(one))
-            elif isinstance(one, Ping):
-                self._send(PONG, one.payload)
-            elif isinstance(one, Close):
-                self._closed = one
+    def _take_frames(self, events: list[WebSocketEvent]) -> bool:
+        """Returns false at the end."""
+        for event in events:
+            if isinstance(event, str):
+                self._inbox.put(json.loads(event))
+            elif isinstance(event, Ping):
+                self._send(PONG, event.payload)
+            elif isinstance(event, Close):
+                self._closed = event
                 return False
-            elif isinstance(one, Violation | bytes):
-                raise Unexpected(f"not what a server may send: {one!r}")
+            elif isinstance(event, Violation | bytes):
+                raise Unexpected(f"invalid frame from a server: {event!r}")
         return True
 
     def _send(self, opcode: int, payload: bytes) -> None:
@@ -100,7 +100,7 @@ class SocketLink(DuplexLink):
     def close(self) -> None:
         show.remark(f"{TO_SERVER} close, {NORMAL}")
         self._socket.sendall(close_frame(NORMAL, mask=os.urandom(4)))
-        self._reader.join(PATIENCE)
+        self._reader.join(TIMEOUT)
         self._take_what_is_left()
         self._socket.close()
         if self._closed is None or self._closed.code != NORMAL:

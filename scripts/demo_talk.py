@@ -1,4 +1,4 @@
-"""One conversation that begins with a handshake: every step says what it asks, and checks what comes back."""
+"""One conversation with a handshake: every step checks the answer."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -21,16 +21,16 @@ FORM: Final = {"action": "accept", "content": {"username": "demo", "email": "dem
 
 
 def respond(request: Json) -> Json:
-    """Play the user and the model: answer what the server asks of its client."""
+    """Answer the server's requests as the user and the model."""
     results = {"sampling/createMessage": SAMPLE, "elicitation/create": FORM, "ping": {}}
     if request["method"] not in results:
         raise Unexpected(f"the server asked for {request['method']}")
     return {"jsonrpc": "2.0", "id": request["id"], "result": results[request["method"]]}
 
 
-def expect(what: str, actual: Any, expected: Any) -> None:
+def expect(label: str, actual: Any, expected: Any) -> None:
     if actual != expected:
-        raise Unexpected(f"{what}: expected {expected!r}, got {actual!r}")
+        raise Unexpected(f"{label}: expected {expected!r}, got {actual!r}")
 
 
 class Talk:
@@ -55,7 +55,7 @@ class Talk:
         self.link.tell({"jsonrpc": "2.0", "method": method})
 
     def expect_form(self, answer: Answer, media_type: str) -> None:
-        """On HTTP: plain JSON when the handler only returns, a stream when it sends anything else."""
+        """On HTTP: JSON if the handler only returns, a stream if it sends anything else."""
         if isinstance(self.link, HttpLink):
             expect("form of the answer", answer.form, media_type)
 
@@ -65,7 +65,7 @@ def expect_text(answer: Answer, text: str) -> None:
 
 
 def handshake(talk: Talk) -> None:
-    """shake hands"""
+    """initialize"""
     capabilities: Json = {"roots": {}, "sampling": {}}
     if talk.revision.elicitation:
         capabilities["elicitation"] = {}
@@ -85,12 +85,12 @@ def handshake(talk: Talk) -> None:
 
 
 def ping(talk: Talk) -> None:
-    """see that it is alive"""
+    """ping"""
     expect("ping", talk.ask("ping").result, {})
 
 
 def list_tools(talk: Talk) -> None:
-    """see what it offers"""
+    """list the tools"""
     tools = talk.ask("tools/list").result["tools"]
     expect("some tools", {"test_simple_text", "test_sampling"} <= {tool["name"] for tool in tools}, True)
     expect("input schemas", {tool["inputSchema"]["type"] for tool in tools}, {"object"})
@@ -121,7 +121,7 @@ def failing_calls(talk: Talk) -> None:
 
 
 def content_for_revision(talk: Talk) -> None:
-    """get a recording, in the form that the revision knows"""
+    """get audio, in the form of the revision"""
     block = talk.call("test_audio_content").result["content"][0]
     expect("kind of block", block["type"], "audio" if "audio" in talk.revision.content else "resource")
 
@@ -157,30 +157,30 @@ def complete(talk: Talk) -> None:
         "ref": {"type": "ref/prompt", "name": "test_prompt_with_arguments"},
         "argument": {"name": "arg1", "value": "par"},
     }
-    found = talk.ask("completion/complete", params).result["completion"]
-    expect("completion", found, {"values": ["paris", "park", "party"], "total": 3, "hasMore": False})
+    completion = talk.ask("completion/complete", params).result["completion"]
+    expect("completion", completion, {"values": ["paris", "park", "party"], "total": 3, "hasMore": False})
 
 
 def sample(talk: Talk) -> None:
-    """let a tool ask our model"""
+    """sampling"""
     answer = talk.call("test_sampling", {"prompt": "What is six times seven?"})
     expect("questions", [message["method"] for message in answer.before], ["sampling/createMessage"])
     expect_text(answer, "LLM response: Forty-two.")
 
 
 def elicit(talk: Talk) -> None:
-    """let a tool ask our user, where the revision has that"""
+    """elicitation, if the revision has it"""
     answer = talk.call("test_elicitation", {"message": "Who are you?"})
-    asked = ["elicitation/create"] if talk.revision.elicitation else []
-    expect("questions", [message["method"] for message in answer.before], asked)
-    expect("isError", answer.result.get("isError", False), not asked)
+    questions = ["elicitation/create"] if talk.revision.elicitation else []
+    expect("questions", [message["method"] for message in answer.before], questions)
+    expect("isError", answer.result.get("isError", False), not questions)
 
 
 def part(talk: Talk) -> None:
-    """part"""
+    """end the conversation"""
     talk.link.close()
     late = [notice["method"] for notice in talk.link.notices if notice["method"] == UPDATED]
-    expect("updates that nobody asked for any more", late, [])
+    expect("updates after unsubscribing", late, [])
     show.remark("and no update came after we had stopped watching")
 
 

@@ -2,7 +2,7 @@
 
 python -m scripts.screenshots results/run-…    a run with findings shows the most
 
-It looks best with the fonts that the page asks for first (Debian: fonts-inter, fonts-jetbrains-mono).
+It looks best with the fonts that the page prefers (Debian: fonts-inter, fonts-jetbrains-mono).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.system.chromium import Browser, chromium
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "img"
 WIDTH, HEIGHT = 1440, 900
 LARGEST = 250_000
-"""Bytes of one picture: they are kept in the repository."""
+"""Bytes of one picture; they are in the repository."""
 
 
 class Shot(Struct, frozen=True):
@@ -32,12 +32,12 @@ class Shot(Struct, frozen=True):
     state: str
     scheme: str
     focus: str = ""
-    """What to have at the top of the window."""
+    """The element at the top of the window."""
 
 
 def shots(run: Run) -> list[Shot]:
-    # What is broken in most places is usually told in a few words.
-    finding = max(broken(run), key=lambda one: (one.verdict is Verdict.FAILURE, one.places)).link
+    # The defect with the most places usually has a short description.
+    finding = max(broken(run), key=lambda defect: (defect.verdict is Verdict.FAILURE, defect.places)).link
     return [
         Shot("report-light", "", "light"),
         Shot("report-dark", "", "dark"),
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
     place = run_file(Path(arguments[0]))
     run = located(read_run(place), place.parent)
     if not broken(run):
-        print(f"{place}: nothing is broken in this run, and a finding is to be shown", file=sys.stderr)
+        print(f"{place}: this run has no finding to show", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as home, chromium() as browser:
         file = Path(home) / "report.html"

@@ -1,7 +1,4 @@
-"""The page about coverage is made from the catalogue. That it is fresh is checked before a change lands.
-
-Not here: whoever adds to the suite would have to make the page again for every file. `.ci/run` compares.
-"""
+"""The coverage page is generated from the catalogue; `.ci/run` checks that it is up to date."""
 
 from pathlib import Path
 
@@ -17,8 +14,8 @@ of_each = pytest.mark.parametrize("suite", SUITES, ids=lambda suite: str(suite.n
 
 
 @of_each
-def test_every_rule_is_on_the_page_once_as_testable_or_excluded(suite: Suite) -> None:
-    _, _, tail = coverage_page.page(suite).partition("## Every rule")
+def test_every_requirement_is_on_the_page_once_as_testable_or_excluded(suite: Suite) -> None:
+    _, _, tail = coverage_page.page(suite).partition("## Testable requirements")
     for row in suite.requirements.values():
         if row.reason is None:
             assert tail.count(f"\n| {row.id} |") == 1
@@ -31,7 +28,7 @@ def test_every_revision_and_area_has_its_figures(suite: Suite) -> None:
     page = coverage_page.page(suite)
     for revision in REVISIONS:
         assert f"\n| {revision} |" in page
-    for area in {one.area for one in suite.faults.values()}:
+    for area in {fault.area for fault in suite.faults.values()}:
         assert f"\n| {area} |" in page
 
 

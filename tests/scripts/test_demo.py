@@ -17,13 +17,13 @@ pytestmark = pytest.mark.long
 SCRIPT = str(ROOT / "scripts" / "demo.py")
 DEMO = [sys.executable, SCRIPT]
 STRICT_DEMO = [sys.executable, "-W", "error", SCRIPT]
-# Tests that run in the background ignore Ctrl-C, and what they start would do so, too.
-HEED = (
+# Background processes ignore SIGINT, and their children inherit that.
+RESET_SIGINT = (
     "import os, signal, sys\n"
     "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
     "os.execv(sys.executable, sys.argv[1:])"
 )
-HEEDING_DEMO = [sys.executable, "-c", HEED, *DEMO]
+INTERRUPTIBLE_DEMO = [sys.executable, "-c", RESET_SIGINT, *DEMO]
 # The whole suite is for `make demo`; that the bundled servers pass it is tested with the suite.
 NARROW = ["--scenario", "lifecycle-ping", "--scenario", "tools-definitions"]
 PROCESSES = Path("/proc")
@@ -32,9 +32,9 @@ HEADS = {
     "everything  stdio       HTTP        WebSocket": 3,
     "reference   stdio       HTTP        WebSocket   plain HTTP": 4,
 }
-"""The tables in the end, and how many transports each has."""
+"""The tables at the end, with their number of transports."""
 JUDGED = (("http", "ws"), ("stdio", "http", "ws"))
-"""Over what the lab judges the servers, the fewest transports first."""
+"""Transports on which the lab judges the servers, fewest first."""
 
 
 def environment(**extra: str) -> dict[str, str]:
@@ -42,23 +42,23 @@ def environment(**extra: str) -> dict[str, str]:
 
 
 @pytest.mark.timeout(120)
-def test_every_conversation_goes_well_and_the_servers_conform(tmp_path: Path) -> None:
+def test_every_conversation_passes_and_the_servers_conform(tmp_path: Path) -> None:
     line = [*STRICT_DEMO, *NARROW, "--output", str(tmp_path)]
-    shown = subprocess.run(
+    demo = subprocess.run(
         line, capture_output=True, encoding="utf-8", env=environment(), check=False, timeout=110
     )
-    assert (shown.returncode, shown.stderr) == (0, "")
-    lines = shown.stdout.splitlines()
+    assert (demo.returncode, demo.stderr) == (0, "")
+    lines = demo.stdout.splitlines()
     for head, transports in HEADS.items():
         first = lines.index(head) + 1
         rows = [revision.date.ljust(12) + "ok          " * transports for revision in REVISIONS]
         assert lines[first : first + len(rows)] == [row.rstrip() for row in rows]
     every = sum(HEADS.values()) * len(REVISIONS)
     assert sum(" over " in line and line.startswith("20") for line in lines) == every
-    assert lines[-2] == f"{every} of {every} conversations went well"
-    assert lines[-1].startswith("2 of 2 servers conform, by the lab")
-    assert all(arrow in shown.stdout for arrow in ARROWS)
-    assert "\033" not in shown.stdout
+    assert lines[-2] == f"{every} of {every} conversations passed"
+    assert lines[-1].startswith("2 of 2 servers conform")
+    assert all(arrow in demo.stdout for arrow in ARROWS)
+    assert "\033" not in demo.stdout
     expect_matrices(lines)
     expect_stored_runs(tmp_path)
 
@@ -78,17 +78,17 @@ def expect_stored_runs(results: Path) -> None:
     assert sorted(map(len, places)) == [len(transports) * len(REVISIONS) for transports in JUDGED]
 
 
-def test_server_that_does_not_conform_is_told(tmp_path: Path) -> None:
+def test_a_server_that_does_not_conform_is_reported(tmp_path: Path) -> None:
     baseline = tmp_path / "known.yaml"
     baseline.write_text("server: [lifecycle-ping]\n", "utf-8")
     options = ["--scenario", "lifecycle-ping", "--output", str(tmp_path), "--baseline", str(baseline)]
     options += ["--spec-version", REVISIONS[-1].date]
     program = (
         "import demo_lab\n"
-        f"with demo_lab.judging('everything', ['stdio'], {options}) as run:\n"
+        f"with demo_lab.lab_process('everything', ['stdio'], {options}) as run:\n"
         "    print(run.show())"
     )
-    shown = subprocess.run(
+    outcome = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT / "scripts",
         capture_output=True,
@@ -97,28 +97,26 @@ def test_server_that_does_not_conform_is_told(tmp_path: Path) -> None:
         check=False,
         timeout=60,
     )
-    assert shown.stdout.splitlines()[-1] == "False"
-    assert "the lab ended with exit code 1" in shown.stdout
+    assert outcome.stdout.splitlines()[-1] == "False"
+    assert "the lab ended with exit code 1" in outcome.stdout
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.skipif(not PROCESSES.is_dir(), reason="looks for processes in /proc")
 @pytest.mark.parametrize(
-    ("reason", "talk"),
+    ("reason", "text"),
     [(signal.SIGINT, b" over HTTP"), (signal.SIGTERM, "←".encode())],
     ids=["HTTP", "stdio"],
 )
-def test_an_interrupted_demo_says_so_and_leaves_no_server(
-    reason: signal.Signals, talk: bytes, tmp_path: Path
-) -> None:
+def test_an_interrupted_demo_leaves_no_process(reason: signal.Signals, text: bytes, tmp_path: Path) -> None:
     mark = f"DEMO_UNDER_TEST={uuid4()}"
     marked = environment(**dict([mark.split("=")]))
-    line = [*HEEDING_DEMO, "--output", str(tmp_path)]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=marked) as demo:
+    command = [*INTERRUPTIBLE_DEMO, "--output", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=marked) as demo:
         assert demo.stdout is not None and demo.stderr is not None
-        while talk not in (said := demo.stdout.readline()):
-            assert said, "the demo ended before it came to that"
-        assert len(processes_with(mark)) > 3  # the demo, a server to talk to, and two labs
+        while text not in (line := demo.stdout.readline()):
+            assert line, "the demo ended before"
+        assert len(processes_with(mark)) > 3  # the demo, a server, and two labs
         demo.send_signal(reason)
         _, errors = demo.communicate(timeout=60)
     assert (demo.returncode, errors) == (130, b"")
@@ -136,4 +134,4 @@ def read_if_there(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError:
-        return b""  # it ended meanwhile, or belongs to somebody else
+        return b""  # it exited, or belongs to another user

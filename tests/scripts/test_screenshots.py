@@ -29,7 +29,7 @@ def test_every_picture_is_in_the_repository_and_shown_in_a_document() -> None:
 def test_run_without_findings_is_refused_in_one_line(tmp_path: Path, capsys: Output) -> None:
     (tmp_path / "run.json").write_bytes(dump_run(run_of()))
     assert main([str(tmp_path)]) == 2
-    assert "nothing is broken in this run" in capsys.readouterr().err
+    assert "has no finding to show" in capsys.readouterr().err
 
 
 def test_run_must_be_named(capsys: Output) -> None:
