@@ -189,5 +189,5 @@ def _finding(observation: Observation, check: Check, requirement: Requirement, t
         frames=list(observation.frames),
         excerpt=excerpts(trace, observation.frames),
         reproduce=reproduction(trace, observation.frames),
-        title=check.requirements[requirement.id] or check.title,
+        title=check.requirements[requirement.id] or requirement.fault or check.title,
     )

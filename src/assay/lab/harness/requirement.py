@@ -5,6 +5,7 @@ actor = "server"                  # server, both, receiver or requestor (of task
 seen = "wire"                     # wire, process, inside or policy: where the rule can be observed
 levels = { <revision> = "MUST" }  # MUST, MUST NOT, SHOULD, SHOULD NOT, implied MUST, implied SHOULD
 statement = "…"
+fault = "…"                       # the title of a finding, where checks do not give one
 page = "server/tools#error-handling"   # below the revision's specification; a table by revision; or a URL
 reason = "…"                      # why no check can cite it, if so
 client_reason = "…"               # the same for checks of clients, if the rule binds both sides
@@ -64,6 +65,7 @@ class Requirement(Struct, frozen=True):
     statement: str
     levels: dict[str, Level]
     page: str | dict[str, str]
+    fault: str = ""
     reason: str | None = None
     client_reason: str | None = None
     """Why no check of clients can cite it."""
