@@ -2,12 +2,15 @@
 
 import io
 import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from assay.cli.output.stream import emit, paint
+from assay.revisions.registry import HANDSHAKE
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
@@ -44,3 +47,38 @@ def test_full_disk_is_told_and_is_not_our_fault() -> None:
         )
     assert done.returncode == 3
     assert done.stderr.startswith(b"assay: error: cannot write to standard output: No space left on device")
+
+
+ASSAY = (sys.executable, "-m", "assay")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["check", "--help"], ["registry", "--help"], ["list"]])
+def test_help_ends_quietly_when_the_reader_closes_the_pipe(words: list[str]) -> None:
+    with subprocess.Popen([*ASSAY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert (process.wait(30), process.stderr.read()) == (0, b"")
+
+
+def test_progress_that_nobody_reads_does_not_end_a_run(tmp_path: Path) -> None:
+    words = ["check", "everything", "--scenario", "ping", "--spec-version", HANDSHAKE[-1].date]
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*ASSAY, *words], cwd=tmp_path, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stderr.close()
+        assert b"conforms: 1 passed" in process.stdout.read()
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("closed", ["1", "2"])
+def test_closed_streams_do_not_fail(closed: str, tmp_path: Path) -> None:
+    line = f"exec {shlex.join((*ASSAY, 'report', '--help'))} {closed}>&-"
+    outcome = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, check=False)
+    assert outcome.returncode == 0
+
+
+def test_help_is_printed_in_any_encoding() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    outcome = subprocess.run([*ASSAY, "check", "--help"], capture_output=True, env=environment, check=False)
+    assert (outcome.returncode, outcome.stderr) == (0, b"")
+    assert outcome.stdout.isascii()

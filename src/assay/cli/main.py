@@ -12,6 +12,7 @@ from pkgutil import iter_modules
 from typing import Final, cast
 
 from assay import __version__
+from assay.cli.output.stream import emit, open_closed_streams, say
 from assay.model.error import AssayError
 
 from .exit_code import CommandFailed, ExitCode, code_of
@@ -39,6 +40,7 @@ GROUPS: Final = ("build and serve", "judge", "certify")
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    open_closed_streams()
     arguments = sys.argv[1:] if argv is None else argv
     try:
         return run(arguments)
@@ -59,13 +61,13 @@ def main(argv: list[str] | None = None) -> int:
 
 def run(arguments: list[str]) -> int:
     if not arguments:
-        print(help_text(), file=sys.stderr)
+        say(help_text())
         return ExitCode.USAGE
     name, *rest = arguments
     if name in ("-h", "--help"):
-        print(help_text())
+        emit(f"{help_text()}\n")
     elif name in ("-V", "--version"):
-        print(f"assay {__version__}")
+        emit(f"assay {__version__}\n")
     else:
         return run_command(name, find(name), rest)
     return ExitCode.OK
@@ -93,7 +95,7 @@ def run_action(name: str, command: Command, actions: Mapping[str, Action], argum
         return parse_and_run(parser, action.execute, rest)
     if word in ("-h", "--help"):
         lines = [f"  {word:<11}{action.summary}" for word, action in actions.items()]
-        print(f"usage: assay {name} {known} …\n\n{command.__doc__}\nactions:", *lines, sep="\n")
+        emit("\n".join((f"usage: assay {name} {known} …\n", f"{command.__doc__}\nactions:", *lines, "")))
         return ExitCode.OK
     hint = suggestion(word, list(actions)) or f"write `assay {name} {known} …`"
     raise CommandFailed(ExitCode.USAGE, f"unknown action: {word}" if word else "which action?", hint)
@@ -111,7 +113,7 @@ def report(failure: Exception, code: ExitCode, cause: BaseException | None, argu
     if cause is not None and "--traceback" in arguments:
         traceback.print_exception(cause)
     kind = "" if code is ExitCode.INTERRUPTED else "error: "
-    print(f"assay: {kind}{failure}", file=sys.stderr)
+    say(f"assay: {kind}{failure}")
     return code
 
 

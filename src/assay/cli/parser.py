@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple, NoReturn, Protocol
 
+from assay.cli.output.stream import emit
+
 from .exit_code import CommandFailed, ExitCode
 
 WIDTH: Final = 110
@@ -74,6 +76,9 @@ class Parser(argparse.ArgumentParser):
             self._refuse(unknown)
         options.command_words = rest
         return options
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        emit(message)
 
     def error(self, message: str) -> NoReturn:
         raise CommandFailed(ExitCode.USAGE, message, f"see `{self.prog} --help`")

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +28,7 @@ from assay.cli.options.access import access_from, add_access
 from assay.cli.options.subject import add_endpoints, targets_from
 from assay.cli.options.value import seconds
 from assay.cli.output.entry import as_json, difference_text, report_text
-from assay.cli.output.stream import emit
+from assay.cli.output.stream import emit, say
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Action, Parser
@@ -106,9 +105,9 @@ def build(options: argparse.Namespace) -> int:
     )
     registration = asyncio.run(describe(targets_from(options), entry))
     if registration.report.issues:
-        print(report_text(registration.report, "the entry"), end="", file=sys.stderr)
+        say(report_text(registration.report, "the entry").rstrip("\n"))
     if registration.changes is not None:
-        print(difference_text(registration.changes), end="", file=sys.stderr)
+        say(difference_text(registration.changes).rstrip("\n"))
     if not registration.acceptable:
         return ExitCode.DOES_NOT_CONFORM
     write(registration, options.output, manifests=options.manifests)

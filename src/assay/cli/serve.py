@@ -35,6 +35,7 @@ from assay.cli.options.profile import add_profile, use_profile
 from assay.cli.options.python_server import REFERENCE, load_server
 from assay.cli.options.telemetry import add_telemetry, use_telemetry
 from assay.cli.options.value import port, seconds
+from assay.cli.output.stream import say
 from assay.model.error import MissingExtra, TlsError
 from assay.protocol.http.policy import LOOPBACK
 
@@ -101,8 +102,8 @@ def execute(options: argparse.Namespace) -> int:
         refuse_network_options(options)
         server = chosen_server(options)
         if sys.stdin.isatty():
-            print(f"{title(server)} waits for JSON-RPC on standard input; Ctrl-D ends it", file=sys.stderr)
-            print(f"  for HTTP: assay serve {options.target} --transport http", file=sys.stderr)
+            say(f"{title(server)} waits for JSON-RPC on standard input; Ctrl-D ends it")
+            say(f"  for HTTP: assay serve {options.target} --transport http")
         server.run("stdio")
     return ExitCode.OK
 

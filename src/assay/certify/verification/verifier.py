@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from assay.certify.extra import require_certify, require_verify
 from assay.certify.options import VerifyOptions
@@ -14,6 +18,8 @@ from assay.signing.keys import BadKey, read_public_key
 
 from .procedure import CannotRead, VerificationReport
 from .procedure import verify as run_steps
+
+T = TypeVar("T")
 
 
 async def verify(bundle: Path, options: VerifyOptions) -> VerificationReport:
@@ -25,7 +31,29 @@ async def verify(bundle: Path, options: VerifyOptions) -> VerificationReport:
         MissingExtra: a library is not installed.
     """
     (require_certify if options.rejudge else require_verify)()
-    return await asyncio.to_thread(_verify, bundle, options)
+    return await _in_thread(lambda: _verify(bundle, options))
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Unlike `asyncio.to_thread`, cancellation does not wait: nothing is lost by abandoning a reader."""
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T] = loop.create_future()
+
+    def settle(action: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits any more
+            loop.call_soon_threadsafe(lambda: None if outcome.done() else action())
+
+    def run() -> None:
+        try:
+            value = work()
+        except BaseException as error:
+            reason = error
+            settle(lambda: outcome.set_exception(reason))
+        else:
+            settle(lambda: outcome.set_result(value))
+
+    threading.Thread(target=run, daemon=True).start()
+    return await outcome
 
 
 def _verify(bundle: Path, options: VerifyOptions) -> VerificationReport:

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.lab.harness.scripted_server.client import ClientSetup
 
-from .run import say
+from .stream import say
 
 
 class Attach:

@@ -23,7 +23,7 @@ from assay.lab.live import Live
 
 from .progress import progress
 from .run import on_signal
-from .stream import emit
+from .stream import emit, say
 
 MOST: Final = 3
 """Findings of one demand; all are in the report."""
@@ -45,7 +45,7 @@ async def show_certification(live: Live[RunEvent, Bundle], badge: Path | None, *
     if badge is not None:
         _write_badge(bundle, badge)
     if not quiet:
-        print("\n".join((*_summary(bundle.summary, bundle.path), *_unused(bundle))), file=sys.stderr)
+        say("\n".join((*_summary(bundle.summary, bundle.path), *_unused(bundle))))
     emit(bundle.files[layout.SUMMARY].decode())
     return CONCLUSIONS[bundle.conclusion]
 

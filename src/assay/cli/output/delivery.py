@@ -8,7 +8,7 @@ from typing import Final
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 
-from .stream import emit
+from .stream import emit, say
 
 PAGES: Final = {"html": "report.html"}
 """Formats that are written to a file instead of a terminal."""
@@ -29,4 +29,4 @@ def deliver(text: str, form: str, *, output: Path | None = None, beside: Path) -
     except OSError as error:
         problem = f"cannot write {output}: {error.strerror}"
         raise CommandFailed(ExitCode.USAGE, problem, "name another file, or redirect the output") from error
-    print(f"written: {output}", file=sys.stderr)
+    say(f"written: {output}")

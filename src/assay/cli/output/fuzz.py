@@ -16,7 +16,8 @@ from assay.lab.fuzz.session import FuzzResult, FuzzSession
 from assay.lab.harness.run.conclusion import conclude
 from assay.lab.report.registry import renderer
 
-from .run import on_signal, say, show_report
+from .run import on_signal, show_report
+from .stream import say
 
 LIVE, PLAIN = 0.2, 10.0
 """Seconds between two lines, on a terminal and elsewhere."""

@@ -19,6 +19,8 @@ from assay.lab.harness.run.run import CellResult, SubjectRecord
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.verdict import Outcome
 
+from .stream import say
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -89,7 +91,7 @@ class Plain:
         self._held = []
 
     def _say(self, line: str) -> None:
-        print(line, file=self._stream, flush=True)
+        say(line, self._stream)
 
 
 @contextmanager

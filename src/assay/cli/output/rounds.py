@@ -27,8 +27,8 @@ from assay.lab.rounds import (
 )
 
 from .progress import progress
-from .run import on_signal, say, show_report
-from .stream import emit
+from .run import on_signal, show_report
+from .stream import emit, say
 
 CLEAR: Final = "\033[2J\033[3J\033[H"
 

@@ -21,7 +21,7 @@ from assay.lab.report.registry import renderer
 from .delivery import deliver
 from .golden import golden_text
 from .progress import progress
-from .stream import emit
+from .stream import emit, say
 
 
 async def show_run(live: LiveRun, form: str, interrupt: Callable[[], None] | None = None) -> int:
@@ -77,7 +77,7 @@ def _show_golden(golden: GoldenResult, run: Run, path: Path | None, form: str, c
     if not golden.recorded or golden.comparison.differs:
         text = golden_text(golden.comparison, golden.golden, path.parent)
         # Standard output belongs to the report, unless people read both.
-        emit(text) if form == "text" or golden.recorded else sys.stderr.write(text)
+        emit(text) if form == "text" or golden.recorded else say(text.rstrip("\n"))
     return ExitCode.DOES_NOT_CONFORM if golden.comparison.differs else code
 
 
@@ -96,7 +96,3 @@ def on_signal(stop: Callable[[], object], interrupt: Callable[[], None] | None =
     ):  # not on Windows, nor outside the main thread
         loop.add_signal_handler(signal.SIGTERM, stop)
         loop.add_signal_handler(signal.SIGINT, interrupt or pressed)
-
-
-def say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Final
+from typing import IO, Final
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 
@@ -41,12 +41,32 @@ def emit(text: str) -> None:
         out.write(painted.encode(encoding, "backslashreplace").decode(encoding))
         out.flush()
     except BrokenPipeError:
-        # The reader closed the pipe, as `head` does. Python flushes once more at exit: discard that.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        _discard(out)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        _discard(out)
         problem = f"cannot write to standard output: {error.strerror}"
         raise CommandFailed(ExitCode.INCOMPLETE, problem, "free some space, or write elsewhere") from error
+
+
+def say(line: str, stream: IO[str] | None = None) -> None:
+    """Write a line about what the command does, to standard error unless there is another stream."""
+    stream = stream or sys.stderr
+    try:
+        print(line, file=stream, flush=True)
+    except BrokenPipeError:
+        _discard(stream)
+
+
+def _discard(stream: IO[str]) -> None:
+    """The reader closed the pipe, as `head` does. Python flushes once more at exit: that must not fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def open_closed_streams() -> None:
+    """A command may be started without standard streams, as by a service manager: discard its output then."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def paint(text: str) -> str:
