@@ -120,7 +120,7 @@ class ClientConduct:
         def keep(finished: ClientRun) -> CellResult:
             if archive is None:
                 return finished.result
-            archive.add_output(finished.result, Output(finished.ended.stdout, finished.ended.stderr))
+            archive.add_output(finished.result, Output(finished.exit.stdout, finished.exit.stderr))
             return archive.store(finished.result, finished.trace)
 
         return await ClientRunner(self._order, [self._client], watch, keep).run()

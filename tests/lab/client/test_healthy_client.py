@@ -28,7 +28,7 @@ def complaint(run: ClientRun) -> str | None:
     findings = ", ".join(
         f"{check.id}:{finding.requirement}" for check in result.checks for finding in check.findings
     )
-    stderr = run.ended.stderr.decode(errors="replace").strip()
+    stderr = run.exit.stderr.decode(errors="replace").strip()
     where = f"{result.scenario} on {result.transport} at {result.revision}"
     return f"{where}: {result.outcome}; {result.reason} {findings}; stderr: {stderr}"
 

@@ -22,7 +22,7 @@ LIMIT = 20.0
 
 
 class ScriptRun(Struct, frozen=True):
-    ended: ClientExit
+    exit: ClientExit
     trace: Trace
 
     @property
@@ -32,7 +32,7 @@ class ScriptRun(Struct, frozen=True):
 
     @property
     def stderr(self) -> str:
-        return self.ended.stderr.decode()
+        return self.exit.stderr.decode()
 
 
 async def run_script(
@@ -52,7 +52,7 @@ async def run_script(
         prepare(stage)
         context = ClientScript(steps=steps, **script).context
         setup = ClientSetup("test", revision.date, context, stage.url, stage.command)
-        ended = await InProcessClient(saboteur, transport, patience=5.0).run(setup, limit)
+        client_exit = await InProcessClient(saboteur, transport, patience=5.0).run(setup, limit)
     finally:
         await stage.close()
-    return ScriptRun(ended, recorder.trace(closed=True))
+    return ScriptRun(client_exit, recorder.trace(closed=True))

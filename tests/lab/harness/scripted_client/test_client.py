@@ -31,7 +31,7 @@ async def test_steps_are_taken_on_every_transport_at_every_revision(
     run = await run_script(
         LIST_TOOLS, call_tool("work"), prepare=with_tool, revision=revision, transport=transport
     )
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     assert run.methods[1:] == ["tools/list", "tools/call"]
 
 
@@ -63,7 +63,7 @@ async def test_broken_stream_is_resumed_after_its_last_event_and_the_retry_inter
         with_tool(stage, work)
 
     run = await run_script(call_tool("work"), prepare=prepare)
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     assert [exchange.resumes for exchange in run.trace.calls if exchange.resumes] == ["event-1"]
 
 
@@ -80,7 +80,7 @@ async def test_request_is_reissued_with_a_new_id_where_streams_do_not_resume() -
 
     run = await run_script(call_tool("work"), prepare=prepare, revision=STATELESS)
     calls = list(run.trace.inquiries("tools/call"))
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     assert len({inquiry.request.id for inquiry in calls}) == len(calls) == 2
 
 
@@ -94,7 +94,7 @@ async def test_lost_session_is_replaced_and_the_last_one_is_deleted() -> None:
             return {"tools": []}
 
     run = await run_script(LIST_TOOLS, step("ping"), prepare=prepare)
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     assert run.methods == ["initialize", "tools/list", "ping", "initialize", "ping"]
     assert run.trace.calls[-1].sent.method == "DELETE"
 
@@ -110,7 +110,7 @@ async def test_get_stream_delivers_notifications() -> None:
         with_tool(stage, work)
 
     run = await run_script(call_tool("work"), step("relist_on_change", seconds=5), prepare=prepare)
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     assert run.methods[-1] == "tools/list"
 
 
@@ -136,7 +136,7 @@ async def test_client_falls_back_to_http_sse() -> None:
             return True
 
     run = await run_script(LIST_TOOLS, prepare=prepare)
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     posts = [exchange.sent.target for exchange in run.trace.calls if exchange.sent.method == "POST"]
     assert posts[1:] == ["/messages"] * 3
 
@@ -179,7 +179,7 @@ async def test_process_that_died_is_restarted_with_its_subscriptions() -> None:
     run = await run_script(
         listen, call_tool("work"), prepare=prepare, revision=STATELESS, transport=Transport.STDIO
     )
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     assert run.methods.count("subscriptions/listen") == 2
 
 
@@ -194,7 +194,7 @@ async def test_unknown_version_ends_the_client() -> None:
             return {"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": info}
 
     run = await run_script(LIST_TOOLS, prepare=prepare)
-    assert run.ended.status == 1
+    assert run.exit.status == 1
     assert run.methods == ["initialize"]
 
 
@@ -222,7 +222,7 @@ async def test_refused_version_is_retried_with_one_that_the_server_supports() ->
             return {"tools": []}
 
     run = await run_script(LIST_TOOLS, prepare=prepare, revision=STATELESS)
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     assert run.methods == ["server/discover", "tools/list", "tools/list"]
 
 
@@ -251,7 +251,7 @@ async def test_timeout_cancels_in_the_way_of_the_revision(
 
     slow = {**call_tool("work"), "timeout": 0.05}
     run = await run_script(slow, LIST_TOOLS, prepare=prepare, revision=revision, transport=transport)
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     methods = [message.method for message in run.trace.received]
     assert ("notifications/cancelled" in methods) is notifies
     async with asyncio.timeout(5):
@@ -270,12 +270,12 @@ async def test_steps_run_together_overlap() -> None:
         with_tool(stage, work)
 
     run = await run_script(step("together", steps=[call_tool("work"), call_tool("work")]), prepare=prepare)
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
 
 
 async def test_step_that_may_fail_does_not_end_the_client() -> None:
     run = await run_script(optional(call_tool("missing")), LIST_TOOLS)
-    assert run.ended.status == 0
+    assert run.exit.status == 0
     assert "call_tool failed, which is allowed" in run.stderr
 
 
@@ -288,7 +288,7 @@ async def test_answer_with_another_id_is_ignored() -> None:
         with_tool(stage, work)
 
     run = await run_script(call_tool("work"), prepare=prepare)
-    assert run.ended.status == 1
+    assert run.exit.status == 1
     assert "ended without an answer" in run.stderr
 
 
@@ -314,7 +314,7 @@ async def test_input_requests_are_answered_with_their_state() -> None:
         capabilities=("roots",),
         answers={"roots": [root]},
     )
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     first, second = run.trace.inquiries("tools/call")
     assert second.request.id != first.request.id
     assert second.params["requestState"] == state
@@ -329,7 +329,7 @@ async def test_unknown_result_type_is_invalid() -> None:
         with_tool(stage, work)
 
     run = await run_script(call_tool("work"), prepare=prepare, revision=STATELESS)
-    assert run.ended.status == 1
+    assert run.exit.status == 1
     assert "of_another_kind" in run.stderr
 
 
@@ -343,7 +343,7 @@ async def test_requests_without_a_declared_capability_are_refused() -> None:
         with_tool(stage, work)
 
     run = await run_script(call_tool("work"), prepare=prepare)
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     codes = [exchange.code for exchange in run.trace.exchanges() if exchange.method != "ping"]
     assert codes == [METHOD_NOT_FOUND, METHOD_NOT_FOUND]
     assert [exchange.result for exchange in run.trace.exchanges("ping")] == [{}]
@@ -367,7 +367,7 @@ async def test_cached_list_is_not_requested_again_until_it_changes() -> None:
     run = await run_script(
         listen, LIST_TOOLS, LIST_TOOLS, *change, LIST_TOOLS, prepare=prepare, revision=STATELESS
     )
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     assert run.methods.count("tools/list") == 2
 
 
@@ -390,7 +390,7 @@ async def test_repeated_cursor_ends_the_list() -> None:
             return {"resources": [], "nextCursor": "again"}
 
     run = await run_script(step("list_resources"), prepare=prepare)
-    assert run.ended.status == 1
+    assert run.exit.status == 1
     assert run.methods.count("resources/list") == 2
 
 
@@ -404,5 +404,5 @@ async def test_output_that_does_not_match_its_schema_is_an_error() -> None:
         with_tool(stage, work, outputSchema=schema)
 
     run = await run_script(LIST_TOOLS, call_tool("work"), prepare=prepare)
-    assert run.ended.status == 1
+    assert run.exit.status == 1
     assert "does not match its schema" in run.stderr

@@ -25,12 +25,12 @@ async def test_client_that_times_out_has_no_status() -> None:
             return SILENCE
 
     run = await run_script(LIST_TOOLS, prepare=prepare, limit=0.3)
-    assert run.ended.status is None
+    assert run.exit.status is None
 
 
 async def test_client_that_fails_says_why() -> None:
     run = await run_script(step("dance"))
-    assert (run.ended.status, run.stderr) == (1, "unknown step dance\n")
+    assert (run.exit.status, run.stderr) == (1, "unknown step dance\n")
 
 
 async def test_error_of_a_background_task_is_raised() -> None:
@@ -51,7 +51,7 @@ async def test_error_of_a_background_task_is_raised() -> None:
 
 async def test_fault_of_a_process_is_a_process() -> None:
     run = await run_script(fault={"command": ("sh", "-c", "echo no >&2; exit 7")})
-    assert (run.ended.status, run.stderr) == (7, "no\n")
+    assert (run.exit.status, run.stderr) == (7, "no\n")
 
 
 async def test_habits_are_changed_by_name() -> None:
@@ -66,7 +66,7 @@ async def test_behaviour_takes_the_place_of_the_steps() -> None:
         raise StepFailed("enough")
 
     run = await run_script(LIST_TOOLS, fault={"behave": behave})
-    assert (run.ended.status, run.methods) == (1, ["initialize", "ping"])
+    assert (run.exit.status, run.methods) == (1, ["initialize", "ping"])
 
 
 @pytest.mark.parametrize("transport", EVERYWHERE)
@@ -77,7 +77,7 @@ async def test_hook_sees_every_outgoing_message_and_answers_are_still_matched(
         return {**message, "id": f"odd-{message['id']}"} if "id" in message else message
 
     run = await run_script(LIST_TOOLS, fault={"message": change}, transport=transport)
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     assert [inquiry.request.id for inquiry in run.trace.inquiries()] == ["odd-1", "odd-2"]
 
 
@@ -91,14 +91,14 @@ async def test_hook_returns_none_bytes_or_several_messages(output: str | None, s
         )
 
     run = await run_script(LIST_TOOLS, fault={"message": change})
-    assert run.ended.status == 0, run.stderr
+    assert run.exit.status == 0, run.stderr
     methods = [message.method for message in run.trace.received]
     assert methods.count("notifications/initialized") == sent
 
 
 async def test_request_that_was_never_sent_fails_at_once() -> None:
     run = await run_script(LIST_TOOLS, fault={"message": lambda message, client: None})
-    assert (run.ended.status, run.stderr) == (1, "initialize was never sent\n")
+    assert (run.exit.status, run.stderr) == (1, "initialize was never sent\n")
 
 
 async def test_hook_sees_every_http_request() -> None:
@@ -115,7 +115,7 @@ async def test_hook_drops_received_messages() -> None:
         return None if client.agreed else message
 
     run = await run_script(call_tool("work"), fault={"received": drop})
-    assert run.ended.status == 1
+    assert run.exit.status == 1
 
 
 async def test_hook_changes_lines() -> None:

@@ -1,13 +1,13 @@
-"""Saboteurs that are clients: the lab's client with one named fault each, to prove that a check can fail.
+"""Client saboteurs: the scripted client with one named fault each.
 
-They stand last in the topic modules of the suite. Most change what the client sends:
+They come last in the topic modules of the suite. Most change messages of the client:
 
     @on_message("a request names no version", breaks="META-05")
     def no_version(message: Json, client: ScriptedClient) -> Json:
         ...
 
-Others change its HTTP requests (`on_request`), what it makes of what it hears (`on_hearing`), the lines it
-writes (`on_line`), a habit of it (`behaviour`), or all that it does (`misbehaving`).
+Others change its HTTP requests (`on_request`), the messages that it receives (`on_received`), its lines
+(`on_line`) or a behaviour (`behaviour`), or replace its whole run (`misbehaving`).
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 EVERY = frozenset({Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET})
 
 OnMessage = Callable[[Json, "ScriptedClient"], Any]
-"""Returns the message to send; bytes for something that is none; a list of such, in
-their order; none for nothing."""
+"""Returns the message to send, bytes that need not be a message, a list of these, or None to send nothing."""
 OnRequest = Callable[[Request, "ScriptedClient"], Request | None]
-"""Returns the HTTP request to send; none for not sending it."""
+"""Returns the HTTP request to send, or None to send none."""
 OnReceived = Callable[[Json, "ScriptedClient"], Json | None]
-"""Returns what the client believes it was told; none where it does not hear it."""
+"""Returns the message for the client to handle, or None to drop it."""
 OnLine = Callable[[bytes, "ScriptedClient"], bytes]
 Behave = Callable[["ScriptedClient"], Awaitable[None]]
 
@@ -45,23 +44,23 @@ class ClientSaboteur(Fault, frozen=True):
     line: OnLine | None = None
     behave: Behave | None = None
     behaviour: dict[str, Any] = field(default_factory=dict)
-    """Habits of the client that are otherwise; see `client/behaviour.py`."""
+    """Changed fields of `ClientBehaviour`."""
     limit: float | None = None
-    """Seconds that it is given, where it never ends."""
+    """Seconds after which to stop a client that never ends."""
     command: tuple[str, ...] = ()
-    """A process of its own in place of the client, where the fault is how a process ends."""
+    """A command to run instead of the scripted client, for faults of the process itself."""
 
 
 on_message = maker(ClientSaboteur, "message", EVERY)
 """Change each message of the client: requests, notifications and answers."""
 on_request = maker(ClientSaboteur, "request", HTTP_ONLY)
-"""Change each HTTP request of the client, to the endpoint or anywhere else."""
+"""Change each HTTP request of the client, to any URL."""
 on_received = maker(ClientSaboteur, "received", EVERY)
-"""Change what the client hears before it makes something of it."""
+"""Change each message before the client handles it."""
 on_line = maker(ClientSaboteur, "line", STDIO_ONLY)
-"""Change each line of the client as bytes, newline included."""
+"""Change each line of the client as bytes, including the newline."""
 misbehaving = maker(ClientSaboteur, "behave", EVERY)
-"""Play the whole client, with the client as a tool."""
+"""Replace the run of the client; the function gets the client and calls its methods."""
 
 
 def behaviour(

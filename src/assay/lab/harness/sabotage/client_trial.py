@@ -9,7 +9,7 @@ from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.run.plan import Cell, is_defined
 from assay.lab.harness.scripted_client.in_process import InProcessClient
 from assay.lab.harness.scripted_server.client_run import run_client
-from assay.lab.harness.scripted_server.runner import USUAL
+from assay.lab.harness.scripted_server.runner import DEFAULT_REVISIONS
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
@@ -29,7 +29,7 @@ def client_trials(saboteur: ClientSaboteur, suite: Suite) -> Iterator[Trial[Clie
     for transport in sorted(saboteur.transports):
         trials = {revision: _trial(saboteur, suite, transport, revision) for revision in REVISIONS}
         possible = [revision for revision, trial in trials.items() if trial.scenarios]
-        for revision in [revision for revision in USUAL if revision in possible] or possible[-1:]:
+        for revision in [revision for revision in DEFAULT_REVISIONS if revision in possible] or possible[-1:]:
             yield trials[revision]
 
 
@@ -53,6 +53,6 @@ async def run_client_trial(trial: Trial[ClientSaboteur], suite: Suite) -> TrialR
         breaches = breaches_of(run.result)
         if caught_by := breaches.citing(saboteur.breaks):
             return TrialResult(trial, caught_by)
-        last_line = run.ended.stderr.decode(errors="replace").splitlines()[-1:]
+        last_line = run.exit.stderr.decode(errors="replace").splitlines()[-1:]
         others += [*breaches.texts, run.result.reason, *last_line]
     return TrialResult(trial, (), tuple(dict.fromkeys(text for text in others if text)))

@@ -1,4 +1,4 @@
-"""What every saboteur has, whichever part it plays."""
+"""The common part of server and client saboteurs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Fault(Struct, frozen=True):
     id: str
     fault: str
     breaks: str
-    """The requirement that a check must cite to have caught it."""
+    """The requirement that a check must report to catch it."""
     transports: frozenset[Transport] = HTTP_ONLY
     window: Callable[[Revision], bool] = lambda revision: True
     scenario: str | None = None
-    """Where to look, if not in the scenarios that exercise the checks citing the requirement."""
+    """The scenario to run, if not those that exercise a check which cites the requirement."""
 
     @property
     def area(self) -> str:
@@ -30,14 +30,14 @@ class Fault(Struct, frozen=True):
 F = TypeVar("F", bound=Fault)
 
 
-def maker(kind: type[F], hook: str, usual: frozenset[Transport]) -> Callable[..., Callable[[Any], F]]:
-    """The decorator that turns a function for that hook into a saboteur."""
+def maker(kind: type[F], hook: str, default: frozenset[Transport]) -> Callable[..., Callable[[Any], F]]:
+    """A decorator that turns a function for that hook into a saboteur on these transports."""
 
-    def decorated(fault: str, *, breaks: str, id: str = "", **options: Any) -> Callable[[Any], F]:
-        def made(function: Any) -> F:
-            given = {"transports": usual, **options, hook: function}
-            return kind(id=id or id_of(function), fault=fault, breaks=breaks, **given)
+    def decorator(fault: str, *, breaks: str, id: str = "", **options: Any) -> Callable[[Any], F]:
+        def decorate(function: Any) -> F:
+            fields = {"transports": default, **options, hook: function}
+            return kind(id=id or id_of(function), fault=fault, breaks=breaks, **fields)
 
-        return made
+        return decorate
 
-    return decorated
+    return decorator

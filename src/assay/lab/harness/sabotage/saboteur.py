@@ -1,6 +1,6 @@
-"""Saboteurs: subjects with one named fault each, to prove that a check can fail.
+"""Server saboteurs: a healthy server with one named fault each.
 
-They stand last in the topic modules of a suite. Most change what a healthy server sends:
+They come last in the topic modules of a suite. Most change messages of the server:
 
     @on_reply("answers an unknown tool with an empty result", breaks="TL-19")
     def unknown_empty(reply: Json, context: FaultContext) -> Json:
@@ -8,10 +8,9 @@ They stand last in the topic modules of a suite. Most change what a healthy serv
             return {"jsonrpc": "2.0", "id": reply["id"], "result": {"content": []}}
         return reply
 
-Others change what it is asked (`on_request`, `on_batch`), raw lines (`on_line`), HTTP requests (`on_call`),
-response heads (`on_response`), blocks of event streams (`on_block`) or spans (`on_span`), or play the whole
-server (`scripted`).
-How faults are put between driver and server is in `sabotage/`.
+Others change messages to the server (`on_request`, `on_batch`), raw lines (`on_line`), HTTP requests
+(`on_call`), response heads (`on_response`), blocks of event streams (`on_block`) or spans (`on_span`), or
+replace the server (`scripted`).
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from .fault import Fault, maker
 Json = dict[str, Any]
 BOTH = frozenset({Transport.STDIO, Transport.HTTP})
 WITH_TOKENS = "locked"
-"""As the server that a fault stands before: the reference server, which lets in who shows a token."""
+"""As the server of a saboteur: the reference server, which requires a token; other words may follow."""
 WITH_CERTIFICATES = "certified"
-"""Before the words of a server: it lets in who shows a certificate, on HTTP."""
+"""Before the words of a server: it requires a client certificate, on HTTP only."""
 
 
 class _WithHeaders(Struct):
@@ -45,14 +44,14 @@ class _WithHeaders(Struct):
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
     def set(self, name: str, value: str | None) -> None:
-        """Put a header in place of those of that name; none takes them out."""
+        """Replace all headers of that name, or remove them if the value is None."""
         self.headers = [(key, old) for key, old in self.headers if key.lower() != name.lower()]
         if value is not None:
             self.headers.append((name, value))
 
 
 class Request(_WithHeaders):
-    """An HTTP request on its way to the server."""
+    """An HTTP request to the server."""
 
     method: str
     target: str
@@ -60,28 +59,28 @@ class Request(_WithHeaders):
 
 
 class Response(_WithHeaders):
-    """An HTTP response on its way to the driver, before its messages."""
+    """An HTTP response to the driver, before its messages."""
 
     status: int
     body: bytes | None = None
-    """Set, it is sent in place of what the server answers."""
+    """If set, replaces the body of the server."""
     lingers: bool = False
-    """The connection is not closed after the body."""
+    """Keep the connection open after the body."""
 
 
 class FaultContext(Struct):
-    """What a fault may know of the place it is applied at."""
+    """What a fault knows about the message that it changes."""
 
     transport: Transport
     revision: Revision
     request: Json | None = None
-    """The request that the message answers; none where it answers none."""
+    """The request that the message answers, if it answers one."""
     call: Request | None = None
     """The HTTP request that the message belongs to."""
     streams: bool = False
-    """Whether the message comes on an event stream, which has room for others beside it."""
+    """Whether the message comes on an event stream, which can carry more messages."""
     memory: dict[str, Any] = field(default_factory=dict)
-    """For the fault's own use; one for each connection, or for each HTTP server."""
+    """State of the fault, for each connection, or for each HTTP server."""
 
     @property
     def method(self) -> str:
@@ -97,15 +96,15 @@ class FaultContext(Struct):
 
 
 class LocalAnswer(Struct):
-    """Returned by `on_request`: the healthy server never sees the message; these are sent back instead."""
+    """Returned by `on_request` to answer with these messages instead of forwarding the request."""
 
     messages: list[Any]
     status: int | None = None
-    """Of the HTTP response, if not the usual one."""
+    """The HTTP status, if not the default."""
 
 
 Changed = Any
-"""A message as a value; bytes for something that is none; a list of such for several; none for nothing."""
+"""A message, bytes that need not be a message, a list of these, or None to send nothing."""
 OnReply = Callable[[Json, FaultContext], Changed]
 OnRequest = Callable[[Json, FaultContext], Json | LocalAnswer]
 OnBatch = Callable[[list[Any], FaultContext], list[Any] | LocalAnswer]
@@ -118,8 +117,7 @@ OnSpan = Callable[[Json], Json | None]
 
 
 class Double(Struct, frozen=True):
-    """A healthy stand-in for an extension that the server lacks. It is put before the server, and a
-    saboteur before it."""
+    """A healthy implementation of an extension that the server lacks, between the saboteur and the server."""
 
     name: str
     request: OnRequest
@@ -127,16 +125,16 @@ class Double(Struct, frozen=True):
 
 
 class Conversation(Protocol):
-    """A scripted server's side of one stdio connection."""
+    """The server side of a stdio connection, for scripts."""
 
     ignores_termination: bool
-    """Whether its process goes on when it is asked to end."""
+    """Whether the process keeps running after SIGTERM."""
 
     async def receive(self) -> Any:
-        """The next message, decoded; none when the driver hung up."""
+        """The next message, decoded; None after the driver closed the input."""
 
     def send(self, message: Any) -> None:
-        """Send a message, or any bytes as they are."""
+        """Send a message, or bytes unchanged."""
 
 
 Script = Callable[[Conversation, Revision], Awaitable[None]]
@@ -144,11 +142,10 @@ Script = Callable[[Conversation, Revision], Awaitable[None]]
 
 class Saboteur(Fault, frozen=True):
     server: str | None = None
-    """The bundled server that it stands before, if not the suite's own."""
+    """The bundled server to sabotage, if not the suite's default."""
     double: Double | None = None
-    """What is put between it and that server."""
     silent: bool = False
-    """Something is never answered: the driver's patience is cut short."""
+    """Whether an answer or a notification is missing: trials then begin with a short timeout."""
     reply: OnReply | None = None
     request: OnRequest | None = None
     batch: OnBatch | None = None
@@ -162,35 +159,35 @@ class Saboteur(Fault, frozen=True):
 
 
 def params_of(message: Json) -> Json:
-    """What a message is sent with, to read or to change; what has no parameters is left alone that way."""
+    """The params of a message, to read or to change; a new empty object if it has none."""
     params = message.get("params")
     return params if isinstance(params, dict) else {}
 
 
 def meta_of(message: Json) -> Json:
-    """The same for what a message says of itself."""
+    """The `_meta` of a message, likewise."""
     meta = params_of(message).get("_meta")
     return meta if isinstance(meta, dict) else {}
 
 
 def error_reply(message: Json, code: int, text: str, **data: Any) -> Json:
-    """An error in place of the reply to `message`, or of the reply itself: both have the id."""
+    """An error reply with the id of `message`, which is a request or a reply."""
     error = {"code": code, "message": text, **({"data": data} if data else {})}
     return {"jsonrpc": "2.0", "id": message["id"], "error": error}
 
 
 def result_reply(message: Json, result: Json) -> Json:
-    """The same with a result."""
+    """A result with the id of `message`, which is a request or a reply."""
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
 
 def newest_of_each_kind(revision: Revision) -> bool:
-    """A window for a fault that another saboteur of the same row already shows at every revision."""
+    """A window for a fault, if another saboteur of the same requirement runs at every revision."""
     return revision in (HANDSHAKE[-1], PER_REQUEST[-1])
 
 
 on_reply = maker(Saboteur, "reply", BOTH)
-"""Change each message of the server: replies, and what it sends by itself."""
+"""Change each message of the server: replies, requests and notifications."""
 
 
 def on_result(
@@ -207,8 +204,8 @@ def on_result(
 
     def decorated(edit: Callable[[Json, FaultContext], None]) -> Saboteur:
         def change(reply: Json, context: FaultContext) -> Json:
-            asked = not methods or context.method in methods
-            if asked and (not name or context.params.get("name") == name) and "result" in reply:
+            matches = not methods or context.method in methods
+            if matches and (not name or context.params.get("name") == name) and "result" in reply:
                 edit(reply["result"], context)
             return reply
 
@@ -259,21 +256,21 @@ def _at(result: Json, path: tuple[str | int, ...]) -> Any:
 
 
 on_request = maker(Saboteur, "request", BOTH)
-"""Change each message of the driver before the server sees it, or answer in its place."""
+"""Change each message of the driver, or return a `LocalAnswer`."""
 on_batch = maker(Saboteur, "batch", BOTH)
-"""The same for each batch of the driver, as the list that it is."""
+"""Change each batch of the driver, as a list, or return a `LocalAnswer`."""
 on_line = maker(Saboteur, "line", STDIO_ONLY)
-"""Change each line of the server as bytes, newline included."""
+"""Change each line of the server as bytes, including the newline."""
 on_call = maker(Saboteur, "call", HTTP_ONLY)
-"""Change each HTTP request before the server sees it, or answer in its place by returning a `Response`."""
+"""Change each HTTP request, or return a `Response` instead of forwarding it."""
 on_response = maker(Saboteur, "response", HTTP_ONLY)
 """Change the status and headers of each HTTP response, or replace its body."""
 on_block = maker(Saboteur, "block", HTTP_ONLY)
-"""Change each block of an event stream as bytes, its blank line included."""
+"""Change each block of an event stream as bytes, including the blank line."""
 on_handshake = maker(Saboteur, "handshake", HTTP_ONLY)
-"""Change how the server meets clients that show certificates, before the first word."""
+"""Change the TLS context of a server that requires client certificates."""
 on_span = maker(Saboteur, "span", HTTP_ONLY)
-"""Change each span that the server exports, or keep it back by returning none. On HTTP only: behind the other
-fronts the server is on a transport that is not the driver's, and its spans say so."""
+"""Change each span that the server exports, or return None to drop it. On HTTP only: behind the other proxies
+the server uses another transport than the driver, and its spans name that one."""
 scripted = maker(Saboteur, "script", STDIO_ONLY)
-"""Play the whole server."""
+"""Replace the server by a script."""

@@ -40,4 +40,4 @@ def minimal_answer(message: Any, revision: Revision) -> Json | None:
     reply = {"jsonrpc": "2.0", "id": message["id"]}
     if message["method"] in results:
         return {**reply, "result": results[message["method"]]}
-    return {**reply, "error": {"code": METHOD_NOT_FOUND, "message": "there is no such method"}}
+    return {**reply, "error": {"code": METHOD_NOT_FOUND, "message": "no such method"}}

@@ -1,4 +1,4 @@
-"""Habits of the scripted client. The defaults conform; a saboteur changes one of them."""
+"""The behaviour of the scripted client. The defaults conform; a saboteur changes one field."""
 
 from __future__ import annotations
 

@@ -65,12 +65,12 @@ class ScriptedClient:
         setup: ClientSetup,
         transport: Transport,
         saboteur: ClientSaboteur | None = None,
-        habits: Mapping[str, Any] = MappingProxyType({}),
+        behaviour: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.setup = setup
         self.transport = transport
         self.saboteur = saboteur
-        self.behaviour = ClientBehaviour(**{**habits, **(saboteur.behaviour if saboteur else {})})
+        self.behaviour = ClientBehaviour(**{**behaviour, **(saboteur.behaviour if saboteur else {})})
         self.revision: Revision = BY_DATE[setup.revision]
         self.context: Json = deepcopy(setup.context)  # a client process would have its own copy, too
         self.agreed: str | None = None

@@ -26,12 +26,12 @@ class InProcessClient:
         self.name = "the scripted client" if saboteur is None else f"saboteur {saboteur.id}"
         self.transport = transport
         self._saboteur = saboteur
-        self._habits = {} if patience is None else {"patience": patience}
+        self._behaviour = {} if patience is None else {"patience": patience}
 
     async def run(self, setup: ClientSetup, limit: float) -> ClientExit:
         if self._saboteur is not None and self._saboteur.command:
             return await CommandClient(self._saboteur.command, self.transport).run(setup, limit)
-        client = ScriptedClient(setup, self.transport, self._saboteur, self._habits)
+        client = ScriptedClient(setup, self.transport, self._saboteur, self._behaviour)
         running = asyncio.create_task(client.run())
         try:
             done, _ = await asyncio.wait({running}, timeout=limit)

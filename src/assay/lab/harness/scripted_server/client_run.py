@@ -37,7 +37,7 @@ TIMED_OUT: Final = "timed out"
 class ClientRun(Struct, frozen=True):
     result: CellResult
     trace: Trace
-    ended: ClientExit
+    exit: ClientExit
 
 
 async def run_client(
@@ -59,17 +59,17 @@ async def run_client(
     begin = time.monotonic()
     recorder = _recorder(cell, client)
     recorder.expect(on_first_frame)
-    ended = await _record(cell, client, recorder, limit)
+    client_exit = await _record(cell, client, recorder, limit)
     if ready is not None:
         await ready
     with suppress(Flooded):  # the recorder is full: `_invalid` reports that
-        _mark_end(recorder, ended)
-    trace = recorder.trace(closed=not ended.stopped)
-    invalid = _invalid(recorder, trace, ended, limit)
+        _mark_exit(recorder, client_exit)
+    trace = recorder.trace(closed=not client_exit.stopped)
+    invalid = _invalid(recorder, trace, client_exit, limit)
     result = _judge(cell, suite, trace, broke_off=bool(invalid))
-    reason = _reason(result.outcome, invalid, ended)
+    reason = _reason(result.outcome, invalid, client_exit)
     seconds = round(time.monotonic() - begin, 4)
-    return ClientRun(msgspec.structs.replace(result, **stored(reason), seconds=seconds), trace, ended)
+    return ClientRun(msgspec.structs.replace(result, **stored(reason), seconds=seconds), trace, client_exit)
 
 
 def _recorder(cell: Cell, client: Client) -> Recorder:
@@ -88,12 +88,12 @@ async def _record(cell: Cell, client: Client, recorder: Recorder, limit: float) 
     try:
         await scenario.drive(stage)
         recorder.mark("client/process", SETTING, context=stage.context, may_fail=script.may_fail)
-        ended = await client.run(_setup(cell, stage), limit)
+        client_exit = await client.run(_setup(cell, stage), limit)
     finally:
         await stage.close()
     if stage.fault is not None:
         raise stage.fault
-    return ended
+    return client_exit
 
 
 def _setup(cell: Cell, stage: ClientStage) -> ClientSetup:
@@ -119,32 +119,32 @@ def _judge(cell: Cell, suite: Suite, trace: Trace, *, broke_off: bool) -> CellRe
     )
 
 
-def _mark_end(recorder: Recorder, ended: ClientExit) -> None:
-    if ended.stopped:
+def _mark_exit(recorder: Recorder, client_exit: ClientExit) -> None:
+    if client_exit.stopped:
         recorder.mark("client/process", TIMED_OUT)
-    elif ended.status is not None:
-        recorder.record(Sender.SUBJECT, "client/process", Kind.EXIT, status=ended.status)
+    elif client_exit.status is not None:
+        recorder.record(Sender.SUBJECT, "client/process", Kind.EXIT, status=client_exit.status)
 
 
-def _invalid(recorder: Recorder, trace: Trace, ended: ClientExit, limit: float) -> str:
+def _invalid(recorder: Recorder, trace: Trace, client_exit: ClientExit, limit: float) -> str:
     """Why the run proves nothing even if its checks passed; empty for a complete run."""
     if recorder.flooded:
         return str(Flooded())
-    if ended.stopped:
+    if client_exit.stopped:
         return f"the client had not ended after {limit:g} s, and was stopped"
     return "" if trace.was_visited else "the client never connected"
 
 
-def _reason(outcome: Outcome, invalid: str, ended: ClientExit) -> Reason | None:
+def _reason(outcome: Outcome, invalid: str, client_exit: ClientExit) -> Reason | None:
     """Why the run did not pass, with the last lines of standard error if the client crashed."""
-    crashed = outcome in (Outcome.FAILED, Outcome.INCOMPLETE) and bool(ended.status)
+    crashed = outcome in (Outcome.FAILED, Outcome.INCOMPLETE) and bool(client_exit.status)
     if invalid:
         reason = Reason(ReasonKind.BROKE_OFF, invalid)
     elif outcome is Outcome.INCOMPLETE:
         reason = UNOBSERVED
     elif crashed:
-        reason = Reason(ReasonKind.SUBJECT_FAILED, how_it_ended(ended.status or 0))
+        reason = Reason(ReasonKind.SUBJECT_FAILED, how_it_ended(client_exit.status or 0))
     else:
         return None
-    quoted = crashed or ended.stopped
-    return Reason(reason.kind, str(Gone(reason.text, ended.last_words))) if quoted else reason
+    quoted = crashed or client_exit.stopped
+    return Reason(reason.kind, str(Gone(reason.text, client_exit.last_words))) if quoted else reason

@@ -39,7 +39,7 @@ Keep = Callable[[ClientRun], CellResult]
 """Stores a run of a client; returns its result with the location of the trace."""
 STARTING = (os.cpu_count() or 1) + 1
 """Clients that may start at the same time: starting is CPU-bound."""
-USUAL = (HANDSHAKE[-1], PER_REQUEST[-1])
+DEFAULT_REVISIONS = (HANDSHAKE[-1], PER_REQUEST[-1])
 """The default revisions: the newest of each kind."""
 
 
@@ -73,8 +73,8 @@ def planned(order: ClientOrder, transports: Sequence[Transport]) -> list[Cell]:
 def revisions_for(scenario: Scenario, transport: Transport, order: ClientOrder) -> list[Revision]:
     """The selected revisions; by default the newest of each kind, or the newest that has the scenario."""
     possible = [revision for revision in REVISIONS if is_defined(order.suite, scenario, transport, revision)]
-    wished = order.selection.revisions or USUAL
-    revisions = [revision for revision in possible if revision in wished]
+    selected = order.selection.revisions or DEFAULT_REVISIONS
+    revisions = [revision for revision in possible if revision in selected]
     if not revisions and not order.selection.revisions:
         revisions = possible[-1:]
     return revisions[-1:] if order.once else revisions

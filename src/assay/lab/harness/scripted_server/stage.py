@@ -27,7 +27,7 @@ class ClientStage:
         self.transport = transport
         self.server = ScriptedServer(revision, transport, recorder)
         self.context: dict[str, Any] = {}
-        """The client's context; see `Brief`."""
+        """The client's context; see `ClientScript`."""
         self._recorder = recorder
         self._servers: list[HttpServer] = []
         self._listener: HttpListener | WebSocketListener | StdioListener = _LISTENERS[transport](
