@@ -1,4 +1,4 @@
-"""A client of the everything server in memory; the official types judge every message that it gets."""
+"""An in-memory client of the everything server; the official types validate every message it receives."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from assay.bundled.everything import server
 
 
 class Client:
-    """A client in memory. It answers what it is asked from `answers`, by method."""
+    """A client in memory. `answers` has its answers to requests, by method."""
 
     def __init__(self, date: str, answers: dict[str, Any]) -> None:
         self.date = date
@@ -59,8 +59,8 @@ class Client:
 
     async def open(self) -> dict[str, Any]:
         capabilities: dict[str, Any] = {name: {} for name in ("sampling", "elicitation") if self.answers}
-        who = {"name": "test", "version": "1"}
-        params = {"protocolVersion": self.date, "capabilities": capabilities, "clientInfo": who}
+        info = {"name": "test", "version": "1"}
+        params = {"protocolVersion": self.date, "capabilities": capabilities, "clientInfo": info}
         opened = await self.result("initialize", params)
         await server.handle({"jsonrpc": "2.0", "method": "notifications/initialized"}, scope=self.scope)
         return opened

@@ -1,4 +1,4 @@
-"""On every handshake revision, the everything server answers as conformance suites expect it to."""
+"""In every handshake revision, the everything server answers as conformance suites expect."""
 
 import asyncio
 import io
@@ -36,7 +36,7 @@ Connect = Callable[..., Awaitable[Client]]
 
 @pytest.fixture
 async def connect() -> AsyncIterator[Connect]:
-    """Clients that have shaken hands; `answers` is what each will say when it is asked."""
+    """Initialized clients with these answers to requests."""
     clients: list[Client] = []
 
     async def open_client(date: str = NEWEST, **answers: Any) -> Client:
@@ -321,10 +321,10 @@ async def test_sampling_asks_the_model_and_passes_its_answer_on(connect: Connect
     assert await client.tool("test_sampling", prompt="Capital of France?") == text_result(
         "LLM response: Paris"
     )
-    (asked,) = client.sent
-    assert asked["method"] == "sampling/createMessage"
+    (request,) = client.sent
+    assert request["method"] == "sampling/createMessage"
     message = user({"type": "text", "text": "Capital of France?"})
-    assert asked["params"] == {"messages": [message], "maxTokens": 100}
+    assert request["params"] == {"messages": [message], "maxTokens": 100}
 
 
 ELICITATION_FORM = {
@@ -371,9 +371,9 @@ async def test_elicitation_asks_the_user_and_tells_the_outcome(
 ) -> None:
     client = await connect(date, elicitation_create=answer)
     assert await client.tool("test_elicitation", message="Who are you?") == text_result(text)
-    (asked,) = client.sent
-    assert asked["method"] == "elicitation/create"
-    assert asked["params"] == {"message": "Who are you?", "requestedSchema": ELICITATION_FORM}
+    (request,) = client.sent
+    assert request["method"] == "elicitation/create"
+    assert request["params"] == {"message": "Who are you?", "requestedSchema": ELICITATION_FORM}
 
 
 @pytest.mark.parametrize("date", WITH_FORMS)

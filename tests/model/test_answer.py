@@ -1,4 +1,4 @@
-"""Answers of a client, as a handler reads them."""
+"""Answers of clients to questions."""
 
 from __future__ import annotations
 

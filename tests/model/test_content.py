@@ -1,4 +1,4 @@
-"""Content blocks check themselves, and read on the wire as the official types do."""
+"""Content blocks are validated, and match the official types on the wire."""
 
 from __future__ import annotations
 

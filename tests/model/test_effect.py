@@ -1,4 +1,4 @@
-"""Effects: what a tool says that it did."""
+"""Side effects that tools report."""
 
 from __future__ import annotations
 

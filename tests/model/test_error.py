@@ -1,4 +1,4 @@
-"""Errors: what they say, and what they carry."""
+"""Exceptions: their text and fields."""
 
 from __future__ import annotations
 

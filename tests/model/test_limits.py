@@ -1,4 +1,4 @@
-"""Limits: every bound is above zero."""
+"""Limits must be greater than zero."""
 
 from __future__ import annotations
 

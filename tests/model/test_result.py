@@ -1,4 +1,4 @@
-"""Results and messages check themselves."""
+"""Results and messages are validated."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The registry: which revisions are served, and how one is chosen."""
+"""The registry of revisions, and version negotiation."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ FIRST = {
     "sampling_tools": False,
     "capabilities": {"experimental", "logging", "prompts", "resources", "tools"},
 }
-# What each revision's changelog says, in the words of the features.
+# The changelog of each revision, as features.
 CHANGES: dict[str, dict[str, Any]] = {
     "2024-11-05": {},
     "2025-03-26": {

@@ -1,4 +1,4 @@
-"""A client in the same process, driven step by step: what it sends and what it hears, in order."""
+"""A client in the same process, driven step by step."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from assay import Scope, Server
 
 FIRST, BATCHING, STRUCTURED, NEWEST = "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"
 GUARD = 5.0
-"""Only turns a hang into a failure: nothing is ever expected to take this long."""
+"""Turns a hang into a failure; nothing is expected to take this long."""
 
 
 class ScriptedClient:
-    """`async with ScriptedClient(server) as client:` shakes hands and closes the session in the end."""
+    """`async with ScriptedClient(server) as client:` initializes a session and closes it at the end."""
 
     def __init__(
         self,
@@ -93,12 +93,12 @@ class ScriptedClient:
     async def cancel(self, request_id: int | str, reason: str = "test") -> None:
         await self.notify("notifications/cancelled", requestId=request_id, reason=reason)
 
-    async def heard(self) -> dict[str, Any]:
+    async def receive(self) -> dict[str, Any]:
         """The next message from the server."""
         async with asyncio.timeout(GUARD):
             return await self.incoming.get()
 
-    def heard_so_far(self) -> list[dict[str, Any]]:
+    def received_so_far(self) -> list[dict[str, Any]]:
         return [self.incoming.get_nowait() for _ in range(self.incoming.qsize())]
 
     async def answer(self, question: dict[str, Any], result: Any) -> None:
@@ -134,7 +134,7 @@ async def reached(event: asyncio.Event) -> None:
 
 
 async def quiescence() -> None:
-    """Let everything that is ready run, so that "nothing more happens" can be claimed."""
+    """Let everything run that is ready, to assert that nothing more happens."""
     loop = asyncio.get_running_loop()
     for _ in range(50):
         turn = loop.create_future()

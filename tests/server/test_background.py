@@ -1,4 +1,4 @@
-"""Background work: begun with serving, once for each event loop, cancelled in the end."""
+"""Background tasks: started with serving, once per event loop, and cancelled at the end."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_server() -> tuple[Server, Work]:
     return server, work
 
 
-async def test_work_begins_with_the_first_session_and_once_only() -> None:
+async def test_task_starts_once_with_the_first_session() -> None:
     server, work = make_server()
     async with ScriptedClient(server), ScriptedClient(server):
         await reached(work.running)
@@ -45,7 +45,7 @@ async def test_work_begins_with_the_first_session_and_once_only() -> None:
     assert work.ended.is_set()
 
 
-async def test_work_that_was_stopped_begins_anew() -> None:
+async def test_stopped_task_can_be_started_again() -> None:
     server, work = make_server()
     for _ in range(2):
         server.start()
@@ -55,7 +55,7 @@ async def test_work_that_was_stopped_begins_anew() -> None:
     assert work.begun == 2
 
 
-async def test_work_begins_with_a_listen_stream() -> None:
+async def test_task_starts_with_a_listen_stream() -> None:
     server, work = make_server()
     client = DescribingClient(server)
     listening = asyncio.create_task(
@@ -67,7 +67,7 @@ async def test_work_begins_with_a_listen_stream() -> None:
     await server.stop()
 
 
-async def test_an_asgi_host_begins_and_ends_it() -> None:
+async def test_asgi_lifespan_starts_and_stops_the_task() -> None:
     server, work = make_server()
     inbox: asyncio.Queue[dict[str, str]] = asyncio.Queue()
     sent: list[str] = []
@@ -88,7 +88,7 @@ async def test_an_asgi_host_begins_and_ends_it() -> None:
     assert work.begun == 1
 
 
-async def test_a_failure_is_logged_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
+async def test_failure_is_logged_only(caplog: pytest.LogCaptureFixture) -> None:
     server = Server("test")
 
     @server.background

@@ -1,4 +1,4 @@
-"""Requests that end early: cancelled by the client, closed with the session, silent for too long."""
+"""Requests that end early: cancelled by the client, closed with the session, or timed out."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from assay import AskError, Context, Limits, Server, ToolError
 from tests.server.scripted import GUARD, ScriptedClient, finished, quiescence, reached
 
 
-class Told(Exception):
-    """What a handler under test raises on its way out."""
+class HandlerError(Exception):
+    """Raised by a handler under test."""
 
 
 class Stuck:
-    """A server with one `async def` tool that waits until it is ended, then does as `leave` says."""
+    """A server with one `async def` tool that waits until it is cancelled, then calls `leave`."""
 
     def __init__(self, leave: Any = None, **options: Any) -> None:
         self.started, self.ended = asyncio.Event(), asyncio.Event()
@@ -51,20 +51,27 @@ REQUESTS = {
 @pytest.mark.parametrize("method", REQUESTS)
 @pytest.mark.parametrize(
     "leave",
-    [None, "swallowed", ToolError("late"), AskError("late"), Told("late"), ExceptionGroup("late", [Told()])],
+    [
+        None,
+        "swallowed",
+        ToolError("late"),
+        AskError("late"),
+        HandlerError("late"),
+        ExceptionGroup("late", [HandlerError()]),
+    ],
 )
-async def test_cancelled_request_has_no_answer_whatever_its_handler_does(leave: Any, method: str) -> None:
+async def test_cancelled_request_is_not_answered(leave: Any, method: str) -> None:
     stuck = Stuck(leave)
     async with ScriptedClient(stuck.server) as client:
         task = asyncio.create_task(client.request(method, **REQUESTS[method]))
         await reached(stuck.started)
         await client.cancel(2)
-        assert (await finished(task), stuck.ended.is_set(), client.heard_so_far()) == (None, True, [])
+        assert (await finished(task), stuck.ended.is_set(), client.received_so_far()) == (None, True, [])
         assert client.session.in_flight == {}
 
 
-async def test_task_that_served_a_cancelled_request_goes_on() -> None:
-    """A transport may serve many requests from one task: our cancel is not its own."""
+async def test_task_survives_a_cancelled_request() -> None:
+    """A transport may serve many requests in one task, which must survive our cancellation."""
     stuck = Stuck("swallowed")
     async with ScriptedClient(stuck.server) as client:
 
@@ -115,7 +122,7 @@ async def test_late_cancellation_is_ignored() -> None:
         assert (before["id"], (await client.request("ping"))["id"]) == (2, 3)
 
 
-async def test_closing_the_session_cancels_what_runs_for_it() -> None:
+async def test_closing_the_session_cancels_its_requests() -> None:
     stuck = Stuck()
     async with ScriptedClient(stuck.server) as client:
         task = client.start_call("work")
@@ -123,8 +130,8 @@ async def test_closing_the_session_cancels_what_runs_for_it() -> None:
     assert (await finished(task), stuck.ended.is_set(), len(stuck.server.notifier)) == (None, True, 0)
 
 
-async def test_cancel_by_the_host_goes_through() -> None:
-    """Only our own cancellation is turned into an outcome."""
+async def test_cancellation_by_the_host_propagates() -> None:
+    """Only our own cancellation becomes an outcome."""
     stuck = Stuck()
     async with ScriptedClient(stuck.server) as client:
         task = client.start_call("work")
@@ -135,7 +142,7 @@ async def test_cancel_by_the_host_goes_through() -> None:
         assert client.session.in_flight == {}
 
 
-async def test_id_in_use_is_refused_and_the_first_request_goes_on() -> None:
+async def test_id_in_use_is_refused_and_the_first_request_continues() -> None:
     stuck = Stuck()
     async with ScriptedClient(stuck.server) as client:
         task = client.start_call("work")
@@ -153,7 +160,7 @@ class StuckThread:
         self.release, self.left = threading.Event(), threading.Event()
         self.started = asyncio.Event()
         self.loop = asyncio.get_running_loop()
-        self.seen: list[Any] = []
+        self.captured: list[Any] = []
         self.server = Server("test", **options)
         self.server.tools.add(self.work)
 
@@ -161,16 +168,16 @@ class StuckThread:
         self.loop.call_soon_threadsafe(self.started.set)
         self.release.wait(GUARD)
         try:
-            self.seen.append(ctx.cancelled)
+            self.captured.append(ctx.cancelled)
             ctx.wait(ctx.progress(1))
         except Exception as error:
-            self.seen.append(type(error).__name__)
+            self.captured.append(type(error).__name__)
         finally:
             self.left.set()
         return "late"
 
 
-async def test_thread_is_told_that_its_request_was_cancelled() -> None:
+async def test_thread_sees_that_its_request_was_cancelled() -> None:
     stuck = StuckThread()
     async with ScriptedClient(stuck.server) as client:
         task = client.start_call("work")
@@ -180,29 +187,29 @@ async def test_thread_is_told_that_its_request_was_cancelled() -> None:
         stuck.release.set()
         await asyncio.to_thread(stuck.left.wait, GUARD)
         await quiescence()
-        assert (stuck.seen, client.heard_so_far()) == ([True, "Cancelled"], [])
+        assert (stuck.captured, client.received_so_far()) == ([True, "Cancelled"], [])
 
 
-async def test_thread_that_waits_for_the_client_is_let_go() -> None:
+async def test_thread_that_waits_for_the_client_is_released() -> None:
     server, left = Server("test"), threading.Event()
-    seen: list[str] = []
+    captured: list[str] = []
 
     @server.tool
     def work(ctx: Context) -> None:
         try:
             ctx.wait(ctx.roots())
         except Exception as error:
-            seen.append(type(error).__name__)
+            captured.append(type(error).__name__)
         left.set()
 
     async with ScriptedClient(server, capabilities={"roots": {}}) as client:
         task = client.start_call("work")
-        question = await client.heard()
+        question = await client.receive()
         await client.cancel(2)
         assert await finished(task) is None
         assert await asyncio.to_thread(left.wait, GUARD) is True
-        withdrawn = await client.heard()
-        assert (seen, withdrawn["method"], withdrawn["params"]["requestId"]) == (
+        withdrawn = await client.receive()
+        assert (captured, withdrawn["method"], withdrawn["params"]["requestId"]) == (
             ["Cancelled"],
             "notifications/cancelled",
             question["id"],
@@ -210,7 +217,7 @@ async def test_thread_that_waits_for_the_client_is_let_go() -> None:
 
 
 class Clock:
-    """Stands still until it is told to move; the loop's timers obey it."""
+    """A manual clock for the loop's timers."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.now = loop.time()
@@ -233,7 +240,7 @@ TIMED_OUT = {
 }
 
 
-async def test_silent_handler_is_ended_and_the_client_is_told(clock: Clock) -> None:
+async def test_idle_handler_times_out(clock: Clock) -> None:
     stuck = Stuck(limits=PATIENT)
     async with ScriptedClient(stuck.server) as client:
         task = client.start_call("work")
@@ -244,7 +251,7 @@ async def test_silent_handler_is_ended_and_the_client_is_told(clock: Clock) -> N
         assert ((await task)["result"], stuck.ended.is_set()) == (TIMED_OUT, True)
 
 
-async def test_silent_read_is_ended_and_the_client_is_told(clock: Clock) -> None:
+async def test_idle_read_times_out(clock: Clock) -> None:
     stuck = Stuck(limits=PATIENT)
     async with ScriptedClient(stuck.server) as client:
         task = asyncio.create_task(client.request("resources/read", uri="r://work"))
@@ -254,12 +261,12 @@ async def test_silent_read_is_ended_and_the_client_is_told(clock: Clock) -> None
         assert (error["code"], error["data"]) == (-32603, {"uri": "r://work"})
 
 
-async def test_handler_without_a_limit_may_be_silent(clock: Clock) -> None:
+async def test_idle_timeout_can_be_disabled(clock: Clock) -> None:
     stuck = Stuck(limits=Limits(idle_timeout=None))
     async with ScriptedClient(stuck.server) as client:
         task = client.start_call("work")
         await reached(stuck.started)
-        # Not more: the client's own guard runs on the same clock.
+        # Not more: the client's own timeout uses the same clock.
         await clock.advance(4.9)
         assert task.done() is False
         await client.cancel(2)
@@ -279,7 +286,7 @@ async def write_log(ctx: Context) -> None:
 
 
 @pytest.mark.parametrize("sign", [keep_alive, report, write_log])
-async def test_sign_of_life_starts_the_time_anew(clock: Clock, sign: Any) -> None:
+async def test_activity_restarts_the_idle_timeout(clock: Clock, sign: Any) -> None:
     server, next_step = Server("test", limits=PATIENT), asyncio.Semaphore(0)
 
     @server.tool
@@ -304,7 +311,7 @@ async def test_sign_of_life_starts_the_time_anew(clock: Clock, sign: Any) -> Non
         assert (still_waiting, (await task)["result"]) == (True, TIMED_OUT)
 
 
-async def test_waiting_for_the_client_is_not_silence(clock: Clock) -> None:
+async def test_waiting_for_the_client_pauses_the_idle_timeout(clock: Clock) -> None:
     server = Server("test", limits=Limits(idle_timeout=1.0))
 
     @server.tool
@@ -313,7 +320,7 @@ async def test_waiting_for_the_client_is_not_silence(clock: Clock) -> None:
 
     async with ScriptedClient(server, capabilities={"roots": {}}) as client:
         task = client.start_call("work")
-        question = await client.heard()
+        question = await client.receive()
         for _ in range(4):
             await clock.advance(0.9)
         await client.answer(question, {"roots": [{"uri": "file:///a"}]})

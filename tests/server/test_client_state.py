@@ -1,4 +1,4 @@
-"""What handlers keep for a client: with its session, else by principal, and never for another."""
+"""Data that handlers store for a client: in its session, or else by principal, and never for another."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def make_server(**limits: int) -> Server:
     server = Server("test", limits=Limits(**limits))
 
     @server.tool
-    async def keep(ctx: Context, value: Any, key: str = "x") -> str:
+    async def store(ctx: Context, value: Any, key: str = "x") -> str:
         ctx.session[key] = value
-        return "kept"
+        return "stored"
 
     @server.tool
-    async def kept(ctx: Context) -> dict[str, Any]:
+    async def load(ctx: Context) -> dict[str, Any]:
         return dict(ctx.session)
 
     @server.tool
@@ -43,85 +43,88 @@ async def alone(server: Server, principal: Any, tool: str, **arguments: Any) -> 
     return json.loads(answer)["result"].get("structuredContent")
 
 
-async def test_what_is_kept_stays_in_its_session() -> None:
+async def test_data_belongs_to_its_session() -> None:
     server = make_server()
-    async with ScriptedClient(server, principal="ada") as one, ScriptedClient(server, principal="ada") as two:
-        await one.call("keep", value={"a": [1, None]})
-        assert (await one.call("kept"))["structuredContent"] == {"x": {"a": [1, None]}}
-        assert (await two.call("kept"))["structuredContent"] == {}
-        assert await alone(server, "ada", "kept") == {}
-        await one.call("forget")
-        assert (await one.call("kept"))["structuredContent"] == {}
+    async with (
+        ScriptedClient(server, principal="ada") as first,
+        ScriptedClient(server, principal="ada") as second,
+    ):
+        await first.call("store", value={"a": [1, None]})
+        assert (await first.call("load"))["structuredContent"] == {"x": {"a": [1, None]}}
+        assert (await second.call("load"))["structuredContent"] == {}
+        assert await alone(server, "ada", "load") == {}
+        await first.call("forget")
+        assert (await first.call("load"))["structuredContent"] == {}
 
 
-async def test_without_a_session_it_is_kept_for_the_principal() -> None:
+async def test_without_a_session_data_belongs_to_the_principal() -> None:
     server = make_server()
-    await alone(server, "ada", "keep", value=1)
-    await alone(server, None, "keep", value=2)
-    assert await alone(server, "ada", "kept") == {"x": 1}
-    assert await alone(server, "bob", "kept") == {}
-    assert await alone(server, None, "kept") == {"x": 2}
+    await alone(server, "ada", "store", value=1)
+    await alone(server, None, "store", value=2)
+    assert await alone(server, "ada", "load") == {"x": 1}
+    assert await alone(server, "bob", "load") == {}
+    assert await alone(server, None, "load") == {"x": 2}
     async with ScriptedClient(server, principal="ada") as client:
-        assert (await client.call("kept"))["structuredContent"] == {}
+        assert (await client.call("load"))["structuredContent"] == {}
 
 
-async def test_it_goes_on_in_a_session_that_is_restored() -> None:
+async def test_restored_session_has_its_data() -> None:
     server = make_server()
     async with ScriptedClient(server) as client:
         client.session.changed = False
-        await client.call("keep", value="model")
+        await client.call("store", value="model")
         assert client.session.changed
         record = client.session.record()
         restored = server.restore_session(record, lambda data: None)
-        await client.call("keep", value="another")
+        await client.call("store", value="another")
     assert restored.client_state == {"x": b'"model"'}
     assert record.client_state == {"x": b'"model"'}
     server.close_session(restored)
 
 
-async def test_the_principal_that_was_away_longest_is_forgotten_first() -> None:
+async def test_least_recently_seen_principal_is_dropped_first() -> None:
     server = make_server(principals=2)
     for principal in ("ada", "bob"):
-        await alone(server, principal, "keep", value=principal)
-    await alone(server, "ada", "kept")
-    await alone(server, "eve", "keep", value="eve")
-    assert await alone(server, "bob", "kept") == {}
-    assert await alone(server, "eve", "kept") == {"x": "eve"}
+        await alone(server, principal, "store", value=principal)
+    await alone(server, "ada", "load")
+    await alone(server, "eve", "store", value="eve")
+    assert await alone(server, "bob", "load") == {}
+    assert await alone(server, "eve", "load") == {"x": "eve"}
 
 
-def test_what_is_read_is_a_copy_and_every_change_is_noted() -> None:
+def test_reading_returns_a_copy_and_writing_is_reported() -> None:
     changes: list[None] = []
-    kept = ClientState({}, LIMIT, lambda: changes.append(None))
-    kept["x"] = [1]
-    kept["x"].append(2)
-    assert (kept["x"], list(kept), len(kept), kept.get("y", 5)) == ([1], ["x"], 1, 5)
-    del kept["x"]
-    assert (len(changes), dict(kept)) == (2, {})
+    state = ClientState({}, LIMIT, lambda: changes.append(None))
+    state["x"] = [1]
+    state["x"].append(2)
+    assert (state["x"], list(state), len(state), state.get("y", 5)) == ([1], ["x"], 1, 5)
+    del state["x"]
+    assert (len(changes), dict(state)) == (2, {})
     with pytest.raises(KeyError):
-        kept["x"]
+        state["x"]
 
 
-def test_only_plain_json_is_kept() -> None:
-    kept = ClientState({}, LIMIT, lambda: None)
+def test_values_must_be_plain_json() -> None:
+    state = ClientState({}, LIMIT, lambda: None)
     with pytest.raises(TypeError):
-        kept["x"] = object()
-    assert dict(kept) == {}
+        state["x"] = object()
+    assert dict(state) == {}
 
 
-def test_too_much_is_refused_and_leaves_what_was_there() -> None:
-    kept = ClientState({}, LIMIT, lambda: None)
-    kept["x"] = "a" * (LIMIT - 3)
-    kept["x"] = "b" * (LIMIT - 3)
+def test_too_large_value_is_refused_without_effect() -> None:
+    state = ClientState({}, LIMIT, lambda: None)
+    state["x"] = "a" * (LIMIT - 3)
+    state["x"] = "b" * (LIMIT - 3)
     with pytest.raises(ValueError, match="too large"):
-        kept["y"] = ""
+        state["y"] = ""
     with pytest.raises(ValueError, match="too large"):
-        kept["x"] = "c" * (LIMIT - 2)
-    assert kept["x"][0] == "b"
+        state["x"] = "c" * (LIMIT - 2)
+    assert state["x"][0] == "b"
 
 
-async def test_a_handler_that_keeps_too_much_fails(caplog: pytest.LogCaptureFixture) -> None:
+async def test_handler_that_stores_too_much_fails(caplog: pytest.LogCaptureFixture) -> None:
     server = make_server(kept_bytes=10)
     async with ScriptedClient(server) as client:
-        assert (await client.call("keep", value="a" * 20))["isError"] is True
-        assert (await client.call("kept"))["structuredContent"] == {}
+        assert (await client.call("store", value="a" * 20))["isError"] is True
+        assert (await client.call("load"))["structuredContent"] == {}
     assert "session data too large" in caplog.text

@@ -1,4 +1,4 @@
-"""Completion: suggestions, best first, a hundred at most."""
+"""Completion: suggested values, best first, at most a hundred."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_best_match_comes_first_and_equals_keep_their_order(typed: str, ranked: 
 
 
 @pytest.mark.parametrize("candidate", ["new-paris", "new_paris", "new paris"])
-def test_words_are_told_apart_by_hyphen_underscore_and_space(candidate: str) -> None:
+def test_words_are_split_at_hyphen_underscore_and_space(candidate: str) -> None:
     assert rank("paris", ["comparis", candidate]) == [candidate, "comparis"]
 
 
@@ -79,7 +79,7 @@ async def test_at_most_a_hundred_values_are_sent(count: int, more: bool) -> None
 
 
 @pytest.mark.parametrize(
-    ("given", "sent"),
+    ("completion", "sent"),
     [
         (Completion(["b", "a"]), {"values": ["b", "a"], "hasMore": False}),
         (Completion(["a"], total=1), {"values": ["a"], "total": 1, "hasMore": False}),
@@ -88,11 +88,11 @@ async def test_at_most_a_hundred_values_are_sent(count: int, more: bool) -> None
         (Completion(["a"] * 101), {"values": ["a"] * 100, "hasMore": True}),
     ],
 )
-async def test_whole_completion_keeps_its_own_order(given: Completion, sent: dict[str, Any]) -> None:
-    assert await complete(completing(lambda: given), "z") == sent
+async def test_completion_object_is_used_as_it_is(completion: Completion, sent: dict[str, Any]) -> None:
+    assert await complete(completing(lambda: completion), "z") == sent
 
 
-async def test_settled_arguments_reach_the_function() -> None:
+async def test_other_arguments_reach_the_function() -> None:
     async def cities(value: str, arguments: dict[str, str], ctx: Context) -> list[str]:
         return [f"{value}-{arguments.get('country')}-{ctx.request_id}"]
 
@@ -101,7 +101,7 @@ async def test_settled_arguments_reach_the_function() -> None:
 
 
 @pytest.mark.parametrize("context", [None, {}, {"arguments": None}, {"arguments": {}}])
-async def test_nothing_settled_is_an_empty_mapping(context: Any) -> None:
+async def test_missing_context_is_an_empty_mapping(context: Any) -> None:
     server = completing(lambda arguments: [repr(arguments)])
     assert (await complete(server, "", context=context))["values"] == ["{}"]
 
@@ -110,11 +110,13 @@ async def test_variable_of_a_template_is_completed() -> None:
     server = Server("test")
     server.resources.add("city://{name}", lambda name: name)
     server.completion("city://{name}", "name")(lambda value: ["rome"])
-    found = await complete(server, "r", argument="name", ref={"type": "ref/resource", "uri": "city://{name}"})
-    assert found == {"values": ["rome"], "total": 1, "hasMore": False}
+    completion = await complete(
+        server, "r", argument="name", ref={"type": "ref/resource", "uri": "city://{name}"}
+    )
+    assert completion == {"values": ["rome"], "total": 1, "hasMore": False}
 
 
-async def test_argument_whose_type_lists_its_values_completes_itself() -> None:
+async def test_literal_and_enum_arguments_are_completed() -> None:
     server = Server("test")
 
     @server.prompt
@@ -129,8 +131,8 @@ async def test_argument_whose_type_lists_its_values_completes_itself() -> None:
 
 
 async def test_argument_without_suggestions_has_none() -> None:
-    found = await complete(completing(lambda: []), "x", argument="country")
-    assert found == {"values": [], "total": 0, "hasMore": False}
+    completion = await complete(completing(lambda: []), "x", argument="country")
+    assert completion == {"values": [], "total": 0, "hasMore": False}
 
 
 @pytest.mark.parametrize(
@@ -153,14 +155,14 @@ def test_choices_of_a_type(annotation: Any, listed: list[str]) -> None:
     [
         ({"type": "ref/prompt", "name": "nobody"}, "city"),
         ({"type": "ref/prompt", "name": "visit"}, "nothing"),
-        ({"type": "ref/resource", "uri": "city://{nobody}"}, "city"),
+        ({"type": "ref/resource", "uri": "city://{unknown}"}, "city"),
         ({"type": "ref/prompt"}, "city"),
         ({"type": "ref/resource"}, "city"),
         ({"type": "ref/tool", "name": "visit"}, "city"),
         ({"name": "visit"}, "city"),
     ],
 )
-async def test_reference_to_nothing_is_invalid_params(ref: dict[str, str], argument: str) -> None:
+async def test_unknown_reference_is_invalid_params(ref: dict[str, str], argument: str) -> None:
     assert (await complete(completing(lambda: []), "", ref=ref, argument=argument))["code"] == -32602
 
 
@@ -173,13 +175,15 @@ async def test_reference_to_nothing_is_invalid_params(ref: dict[str, str], argum
         ("visit", "country", lambda other: [], "its parameters may be value, arguments"),
     ],
 )
-def test_completion_of_nothing_is_refused(target: str, argument: str, function: Any, problem: str) -> None:
+def test_completion_of_unknown_target_is_refused(
+    target: str, argument: str, function: Any, problem: str
+) -> None:
     server = completing(lambda: [])
     with pytest.raises(RegistrationError, match=problem):
         server.completion(target, argument)(function)
 
 
-async def test_failure_of_a_completion_tells_nothing(caplog: Any) -> None:
+async def test_failure_of_a_completion_is_logged_only(caplog: Any) -> None:
     def fail() -> list[str]:
         raise ValueError("secret")
 
@@ -187,7 +191,7 @@ async def test_failure_of_a_completion_tells_nothing(caplog: Any) -> None:
     assert [record.message for record in caplog.records] == ["completion/complete failed"]
 
 
-async def test_completion_may_come_after_the_first_client() -> None:
+async def test_completion_may_be_added_later() -> None:
     server = Server("test")
     server.prompts.add(lambda city: city, name="visit")
     async with ScriptedClient(server) as client:
@@ -198,10 +202,10 @@ async def test_completion_may_come_after_the_first_client() -> None:
 
 
 async def test_oldest_revision_completes_without_declaring_it() -> None:
-    """The capability came one revision after the method."""
+    """The capability was added one revision after the method."""
     server = completing(lambda: ["rome"])
     client = ScriptedClient(server, revision=FIRST)
     declared = (await client.initialize())["capabilities"]
     params = {"ref": {"type": "ref/prompt", "name": "visit"}, "argument": {"name": "city", "value": ""}}
-    found = await client.result("completion/complete", **params)
-    assert ("completions" in declared, found["completion"]["values"]) == (False, ["rome"])
+    completion = await client.result("completion/complete", **params)
+    assert ("completions" in declared, completion["completion"]["values"]) == (False, ["rome"])

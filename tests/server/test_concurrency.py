@@ -1,4 +1,4 @@
-"""Gates: how many run at once, who waits, who is sent away."""
+"""Concurrency limits: how many run at once, how many wait, and when requests are refused."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ from assay.server.concurrency import ConcurrencyLimit
 from tests.server.scripted import GUARD, quiescence
 
 
-async def line_up(limit: ConcurrencyLimit, names: str) -> tuple[list[asyncio.Task[None]], list[str]]:
-    """Whoever gets in writes their name."""
-    entered: list[str] = []
+async def queue_up(limit: ConcurrencyLimit, names: str) -> tuple[list[asyncio.Task[None]], list[str]]:
+    """Start one task per name; each records its name when it has acquired the limit."""
+    acquired: list[str] = []
 
-    async def visit(name: str) -> None:
+    async def acquire(name: str) -> None:
         await limit.wait_and_acquire()
-        entered.append(name)
+        acquired.append(name)
 
-    tasks = [asyncio.create_task(visit(name)) for name in names]
+    tasks = [asyncio.create_task(acquire(name)) for name in names]
     await quiescence()
-    return tasks, entered
+    return tasks, acquired
 
 
-async def test_gate_lets_in_as_many_as_it_has_places() -> None:
+async def test_limit_is_not_exceeded() -> None:
     limit = ConcurrencyLimit(2, backlog=9)
-    tasks, entered = await line_up(limit, "abc")
-    assert (entered, limit.available) == (["a", "b"], False)
+    tasks, acquired = await queue_up(limit, "abc")
+    assert (acquired, limit.available) == (["a", "b"], False)
     tasks[2].cancel()
 
 
-async def test_line_keeps_its_order() -> None:
+async def test_queue_is_first_in_first_out() -> None:
     limit = ConcurrencyLimit(1, backlog=9)
-    _, entered = await line_up(limit, "abcd")
+    _, acquired = await queue_up(limit, "abcd")
     for _ in range(3):
         limit.release()
     await quiescence()
-    assert entered == ["a", "b", "c", "d"]
+    assert acquired == ["a", "b", "c", "d"]
 
 
-async def test_nobody_who_comes_later_takes_the_place_of_who_waits() -> None:
+async def test_later_arrival_does_not_overtake_the_queue() -> None:
     limit = ConcurrencyLimit(1, backlog=9)
-    _, entered = await line_up(limit, "ab")
+    _, acquired = await queue_up(limit, "ab")
     limit.release()
     assert limit.available is False
     await quiescence()
-    assert entered == ["a", "b"]
+    assert acquired == ["a", "b"]
 
 
-async def test_gate_opens_when_everybody_has_left() -> None:
+async def test_limit_is_available_again_when_all_are_released() -> None:
     limit = ConcurrencyLimit(1, backlog=9)
-    await line_up(limit, "ab")
+    await queue_up(limit, "ab")
     limit.release()
     await quiescence()
     limit.release()
     assert limit.available is True
 
 
-async def test_full_line_sends_away() -> None:
+async def test_full_queue_refuses() -> None:
     limit = ConcurrencyLimit(1, backlog=1)
-    tasks, _ = await line_up(limit, "ab")
+    tasks, _ = await queue_up(limit, "ab")
     with pytest.raises(RpcError) as caught:
         await limit.wait_and_acquire()
     assert (caught.value.code, caught.value.message) == (
@@ -71,9 +71,9 @@ async def test_full_line_sends_away() -> None:
     tasks[1].cancel()
 
 
-async def test_whoever_gives_up_leaves_the_line() -> None:
+async def test_cancelled_waiter_leaves_the_queue() -> None:
     limit = ConcurrencyLimit(1, backlog=1)
-    tasks, _ = await line_up(limit, "ab")
+    tasks, _ = await queue_up(limit, "ab")
     tasks[1].cancel()
     await quiescence()
     waiting = asyncio.create_task(limit.wait_and_acquire())
@@ -85,11 +85,11 @@ async def test_whoever_gives_up_leaves_the_line() -> None:
 
 
 @pytest.mark.parametrize("leave_first", [True, False])
-async def test_place_given_to_whoever_gives_up_goes_to_the_next(leave_first: bool) -> None:
+async def test_slot_of_a_cancelled_waiter_goes_to_the_next(leave_first: bool) -> None:
     limit = ConcurrencyLimit(1, backlog=9)
-    tasks, entered = await line_up(limit, "abc")
+    tasks, acquired = await queue_up(limit, "abc")
     steps = [limit.release, tasks[1].cancel]
     for step in steps if leave_first else reversed(steps):
         step()
     await quiescence()
-    assert entered == ["a", "c"]
+    assert acquired == ["a", "c"]

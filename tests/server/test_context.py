@@ -1,4 +1,4 @@
-"""The context: what a handler learns and says while it works."""
+"""The context: information about the request, and messages to the client."""
 
 from __future__ import annotations
 
@@ -33,49 +33,49 @@ async def work(client: ScriptedClient, **meta: Any) -> Any:
 
 
 @pytest.mark.parametrize("token", ["t", 0, 7, ""])
-async def test_progress_carries_the_token_and_what_is_known(token: Any) -> None:
+async def test_progress_has_the_token_and_the_known_fields(token: Any) -> None:
     async with ScriptedClient(reporting(1, total=3, message="one")) as client:
         await work(client, progressToken=token)
-        (message,) = client.heard_so_far()
+        (message,) = client.received_so_far()
         assert message["params"] == {"progressToken": token, "progress": 1, "total": 3, "message": "one"}
 
 
 async def test_progress_only_grows() -> None:
     async with ScriptedClient(reporting(0, 1, 1, 0.5, 2)) as client:
         await work(client, progressToken="t")
-        assert client.heard_so_far() == [progress(0), progress(1), progress(2)]
+        assert client.received_so_far() == [progress(0), progress(1), progress(2)]
 
 
 @pytest.mark.parametrize("meta", [{}, {"progressToken": None}, {"other": 1}])
 async def test_progress_without_a_token_is_not_sent(meta: dict[str, Any]) -> None:
     async with ScriptedClient(reporting(1)) as client:
         await work(client, **meta)
-        assert client.heard_so_far() == []
+        assert client.received_so_far() == []
 
 
 @pytest.mark.parametrize("token", [1.5, True, [], {}])
-async def test_token_that_is_none_is_the_clients_fault(token: Any, caplog: Any) -> None:
+async def test_invalid_token_is_invalid_params(token: Any, caplog: Any) -> None:
     async with ScriptedClient(reporting(1)) as client:
         answer = await work(client, progressToken=token)
-        assert (answer["error"]["code"], client.heard_so_far(), caplog.records) == (-32602, [], [])
+        assert (answer["error"]["code"], client.received_so_far(), caplog.records) == (-32602, [], [])
 
 
 async def test_nothing_is_sent_after_the_result() -> None:
-    kept: list[Context] = []
+    contexts: list[Context] = []
     server = Server("test")
 
     @server.tool
     async def work(ctx: Context) -> None:
-        kept.append(ctx)
+        contexts.append(ctx)
 
     async with ScriptedClient(server) as client:
         await client.request("tools/call", name="work", _meta={"progressToken": "t"})
-        await kept[0].progress(1)
-        await kept[0].log("emergency", "late")
-        assert client.heard_so_far() == []
+        await contexts[0].progress(1)
+        await contexts[0].log("emergency", "late")
+        assert client.received_so_far() == []
 
 
-async def test_handler_that_nobody_listens_to_works_all_the_same() -> None:
+async def test_handler_works_without_a_listener() -> None:
     assert await call(reporting(1, 2), "work") == {"content": []}
 
 
@@ -91,11 +91,11 @@ def logging_server(**options: Any) -> Server:
 
 
 def levels(client: ScriptedClient) -> list[str]:
-    return [message["params"]["level"] for message in client.heard_so_far()]
+    return [message["params"]["level"] for message in client.received_so_far()]
 
 
 @pytest.mark.parametrize("threshold", LEVELS)
-async def test_client_hears_its_level_and_above(threshold: str) -> None:
+async def test_client_receives_its_level_and_above(threshold: str) -> None:
     async with ScriptedClient(logging_server()) as client:
         assert await client.result("logging/setLevel", level=threshold) == {}
         await work(client)
@@ -110,11 +110,11 @@ async def test_level_is_info_until_it_is_set() -> None:
 
 async def test_level_belongs_to_one_session() -> None:
     server = logging_server()
-    async with ScriptedClient(server) as one, ScriptedClient(server) as two:
-        await one.result("logging/setLevel", level="emergency")
-        await work(one)
-        await work(two)
-        assert (len(levels(one)), len(levels(two))) == (1, 7)
+    async with ScriptedClient(server) as first, ScriptedClient(server) as second:
+        await first.result("logging/setLevel", level="emergency")
+        await work(first)
+        await work(second)
+        assert (len(levels(first)), len(levels(second))) == (1, 7)
 
 
 @pytest.mark.parametrize("level", ["loud", "INFO", "", 3, None])
@@ -132,7 +132,7 @@ async def test_log_message_on_the_wire() -> None:
 
     async with ScriptedClient(server) as client:
         await work_result(client)
-        assert client.heard_so_far() == [
+        assert client.received_so_far() == [
             {
                 "jsonrpc": "2.0",
                 "method": "notifications/message",
@@ -145,33 +145,33 @@ async def work_result(client: ScriptedClient) -> Any:
     return await client.call("work")
 
 
-async def test_nothing_is_logged_where_logging_is_off() -> None:
+async def test_nothing_is_sent_if_logging_is_off() -> None:
     async with ScriptedClient(logging_server(capabilities={"logging": False})) as client:
         await work(client)
-        assert client.heard_so_far() == []
+        assert client.received_so_far() == []
 
 
-async def test_unknown_level_is_the_authors_mistake() -> None:
+async def test_unknown_level_in_a_handler_is_an_error() -> None:
     server = Server("test")
-    seen = []
+    captured = []
 
     @server.tool
     async def work(ctx: Context) -> None:
         with pytest.raises(ValueError, match="loud") as caught:
             await ctx.log("loud", "")  # type: ignore[arg-type]
-        seen.append(caught.type)
+        captured.append(caught.type)
 
     await call(server, "work")
-    assert seen == [ValueError]
+    assert captured == [ValueError]
 
 
-async def test_context_tells_of_request_client_and_scope() -> None:
+async def test_context_describes_request_client_and_scope() -> None:
     server = Server("test")
-    seen: dict[str, Any] = {}
+    captured: dict[str, Any] = {}
 
     @server.tool
     async def work(ctx: Context) -> None:
-        seen.update(
+        captured.update(
             server=ctx.server,
             id=ctx.request_id,
             revision=ctx.revision,
@@ -185,7 +185,7 @@ async def test_context_tells_of_request_client_and_scope() -> None:
     async with ScriptedClient(server, revision=FIRST, capabilities={"roots": {}}, principal="ada") as client:
         message = {"name": "work", "_meta": {"com.example/a": 1}}
         await client.deliver({"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": message})
-    assert seen == {
+    assert captured == {
         "server": server,
         "id": "x",
         "revision": FIRST,
@@ -197,29 +197,31 @@ async def test_context_tells_of_request_client_and_scope() -> None:
     }
 
 
-async def test_context_without_a_session_knows_nobody() -> None:
+async def test_context_without_a_session_has_no_client() -> None:
     server = Server("test")
-    seen: list[Any] = []
+    captured: list[Any] = []
 
     @server.tool
     async def work(ctx: Context) -> None:
-        seen.append((ctx.client, ctx.client_capabilities.roots, ctx.revision, ctx.meta, ctx.scope.principal))
+        captured.append(
+            (ctx.client, ctx.client_capabilities.roots, ctx.revision, ctx.meta, ctx.scope.principal)
+        )
 
     await call(server, "work")
-    assert seen == [(None, None, NEWEST, {}, None)]
+    assert captured == [(None, None, NEWEST, {}, None)]
 
 
 async def test_prompts_resources_and_completions_get_the_context_too() -> None:
     server = Server("test")
-    seen: list[Any] = []
+    captured: list[Any] = []
 
     @server.prompt
     def greet(ctx: Context, name: str = "") -> str:
-        seen.append(ctx.scope.principal)
+        captured.append(ctx.scope.principal)
         return ""
 
     @server.resource("who://am/i")
-    async def who(context: Context) -> str:
+    async def principal_name(context: Context) -> str:
         return str(context.scope.principal)
 
     @server.completion("greet", "name")
@@ -234,10 +236,10 @@ async def test_prompts_resources_and_completions_get_the_context_too() -> None:
             "argument": {"name": "name", "value": ""},
         }
         values = (await client.result("completion/complete", **reference))["completion"]["values"]
-        assert (seen, contents[0]["text"], values) == (["ada"], "ada", ["ada"])
+        assert (captured, contents[0]["text"], values) == (["ada"], "ada", ["ada"])
 
 
-async def test_thread_reports_and_asks_through_wait() -> None:
+async def test_thread_uses_coroutines_through_wait() -> None:
     server = Server("test")
 
     @server.tool
@@ -249,8 +251,8 @@ async def test_thread_reports_and_asks_through_wait() -> None:
     async with ScriptedClient(server, capabilities={"roots": {}}) as client:
         params = {"name": "work", "_meta": {"progressToken": "t"}}
         task = asyncio.create_task(client.request("tools/call", **params))
-        methods = [(await client.heard())["method"], (await client.heard())["method"]]
-        question = await client.heard()
+        methods = [(await client.receive())["method"], (await client.receive())["method"]]
+        question = await client.receive()
         await client.answer(question, {"roots": [{"uri": "file:///a"}]})
         text = (await finished(task))["result"]["content"][0]["text"]
         assert (methods, question["method"], text) == (
@@ -260,7 +262,7 @@ async def test_thread_reports_and_asks_through_wait() -> None:
         )
 
 
-async def test_close_stream_does_nothing_where_there_is_no_stream() -> None:
+async def test_close_stream_does_nothing_without_a_stream() -> None:
     server = Server("test")
 
     @server.tool
@@ -288,7 +290,7 @@ async def test_close_stream_asks_the_transport() -> None:
 
 
 class Collecting:
-    """A layer that keeps the effects of every call."""
+    """A layer that collects the effects of every call."""
 
     def __init__(self) -> None:
         self.effects: list[Any] = []
@@ -304,12 +306,12 @@ class Collecting:
             try:
                 return await serve(call)
             finally:
-                self.effects.append([(one.op, one.target.id) for one in call.effects])
+                self.effects.append([(effect.op, effect.target.id) for effect in call.effects])
 
         return collected
 
 
-async def test_effects_are_there_for_the_layers_of_a_server_also_from_a_thread() -> None:
+async def test_layers_see_effects_also_from_a_thread() -> None:
     server, layer = Server("test"), Collecting()
     server.use(layer)
 
@@ -326,7 +328,7 @@ async def test_effects_are_there_for_the_layers_of_a_server_also_from_a_thread()
     assert layer.effects == [[("create", "b"), ("delete", "a")], []]
 
 
-async def test_effect_with_an_unknown_name_is_the_handlers_fault() -> None:
+async def test_unknown_effect_is_an_error() -> None:
     server = Server("test")
 
     @server.tool

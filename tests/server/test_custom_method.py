@@ -1,4 +1,4 @@
-"""Methods of a server's own: called by name, with typed parameters, and declared as a capability."""
+"""Custom methods: called by name, with typed parameters, and declared as a capability."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def test_a_method_works_where_requests_describe_themselves() -> None:
 
 
 @pytest.mark.parametrize("params", [{}, {"name": 5}, {"name": "a", "weight": "much"}, {"name": None}])
-async def test_parameters_that_do_not_fit_are_refused(params: dict[str, Any]) -> None:
+async def test_invalid_parameters_are_refused(params: dict[str, Any]) -> None:
     answer = await ask(make_server(), "models/select", **params)
     assert answer["error"]["code"] == -32602
     assert answer["error"]["message"].startswith("invalid params: ")
@@ -85,7 +85,7 @@ async def test_parameters_may_be_pydantic_models() -> None:
     assert (await ask(server, "models/add", model={"nam": "a"}))["error"]["code"] == -32602
 
 
-async def test_a_result_may_have_a_meta_of_its_own() -> None:
+async def test_a_result_may_have_its_own_meta() -> None:
     server = Server("test")
 
     @server.method("models/meta")
@@ -99,14 +99,16 @@ async def test_a_result_may_have_a_meta_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("value", [[1], "text", 5, object(), {"x": object()}, {"x": "\ud800"}])
-async def test_what_is_no_object_is_an_internal_error(value: Any, caplog: pytest.LogCaptureFixture) -> None:
+async def test_result_other_than_an_object_is_an_internal_error(
+    value: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     server = Server("test")
     server.method("models/bad")(lambda: value)
     assert (await ask(server, "models/bad"))["error"] == {"code": -32603, "message": "internal error"}
     assert "models/bad failed" in caplog.text
 
 
-async def test_a_method_has_a_context_and_raises_errors_of_its_own() -> None:
+async def test_a_method_has_a_context_and_may_raise_errors() -> None:
     server = Server("test")
 
     @server.method("models/fail")
@@ -124,15 +126,15 @@ def test_a_capability_is_declared_at_the_top_and_an_extension_where_there_are_an
     assert declared == {"models": {}, **extensions}
 
 
-async def test_initialize_and_discover_declare_what_a_server_adds() -> None:
+async def test_initialize_and_discover_declare_custom_methods() -> None:
     server = make_server()
     opened = await ScriptedClient(server).initialize()
     assert opened["capabilities"] == {"logging": {}, "models": {}}
-    found = (await ask_described(server, "server/discover"))["result"]["capabilities"]
-    assert found == {"logging": {}, "models": {}, "extensions": {"com.example/models": {}}}
+    capabilities = (await ask_described(server, "server/discover"))["result"]["capabilities"]
+    assert capabilities == {"logging": {}, "models": {}, "extensions": {"com.example/models": {}}}
 
 
-async def test_a_context_knows_what_its_client_was_told() -> None:
+async def test_context_has_the_declared_capabilities() -> None:
     server = make_server()
 
     @server.method("test/declared")
@@ -144,7 +146,7 @@ async def test_a_context_knows_what_its_client_was_told() -> None:
         assert await client.result("test/declared") == opened["capabilities"]
 
 
-async def test_a_method_is_there_in_its_revisions_only() -> None:
+async def test_a_method_exists_in_its_revisions_only() -> None:
     server = Server("test")
     server.method("models/new", capability="new", revisions=[NEWEST, DESCRIBED])(lambda: {})
     for revision in HANDSHAKE:
@@ -155,7 +157,7 @@ async def test_a_method_is_there_in_its_revisions_only() -> None:
     assert "result" in await ask_described(server, "models/new")
 
 
-async def test_a_method_that_is_added_later_is_there_from_then_on() -> None:
+async def test_a_method_may_be_added_later() -> None:
     server = Server("test")
     assert (await ask(server, "models/late"))["error"]["code"] == -32601
     server.method("models/late")(lambda: {})
@@ -177,7 +179,7 @@ async def test_a_method_that_is_added_later_is_there_from_then_on() -> None:
         "a" * 129,
     ],
 )
-def test_names_that_are_none_or_the_protocols_are_refused(name: str) -> None:
+def test_invalid_and_reserved_names_are_refused(name: str) -> None:
     with pytest.raises(RegistrationError):
         Server("test").method(name)(lambda: {})
 
@@ -200,12 +202,12 @@ def test_capabilities_of_the_protocol_are_refused(capability: str) -> None:
         "-a.b/c",
     ],
 )
-def test_extensions_need_a_prefix_that_is_not_the_protocols(extension: str) -> None:
+def test_invalid_and_reserved_extensions_are_refused(extension: str) -> None:
     with pytest.raises(RegistrationError):
         Server("test").method("models/list", extension=extension)(lambda: {})
 
 
-def test_a_prefix_may_hold_the_protocols_name_elsewhere() -> None:
+def test_reserved_label_is_allowed_elsewhere_in_a_prefix() -> None:
     Server("test").method("models/list", extension="com.example.mcp/models")(lambda: {})
 
 

@@ -1,4 +1,4 @@
-"""One message in, one answer or none out."""
+"""Dispatch: one message in, at most one answer out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def principal_server() -> Server:
     server = Server("test")
 
     @server.tool
-    async def who(ctx: Context) -> str:
+    async def whoami(ctx: Context) -> str:
         await ctx.log("info", "asked")
         return f"{ctx.scope.principal} {ctx.scope.state.get('tenant')} {ctx.scope.transport}"
 
@@ -40,7 +40,7 @@ async def test_message_may_be_bytes_text_or_mapping(message: Any) -> None:
 @pytest.mark.parametrize(
     "message", ["\ud800", '{"jsonrpc":"2.0","id":1,"method":"\ud800"}', b"\xff", "", b"{"]
 )
-async def test_message_that_is_no_json_is_a_parse_error(message: Any) -> None:
+async def test_invalid_json_is_a_parse_error(message: Any) -> None:
     answer = json.loads(await Server("test").handle(message) or b"")
     assert (answer["error"]["code"], "id" in answer) == (-32700, False)
 
@@ -60,7 +60,7 @@ async def test_answer_carries_the_id_of_its_request(request_id: Any) -> None:
     "message",
     [
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "method": "notifications/nobody/knows"},
+        {"jsonrpc": "2.0", "method": "notifications/unknown/method"},
         {"jsonrpc": "2.0", "method": "tools/list"},
         {"jsonrpc": "2.0", "id": "assay-1", "result": {}},
         {"jsonrpc": "2.0", "id": f"assay-{'1' * 5000}", "result": {}},
@@ -76,7 +76,7 @@ async def test_notification_and_response_have_no_answer(message: dict[str, Any],
         assert await server.handle(message, scope=scope) is None
 
 
-@pytest.mark.parametrize("method", ["nobody/knows", "notifications/initialized", "Ping", "server/Discover"])
+@pytest.mark.parametrize("method", ["unknown/method", "notifications/initialized", "Ping", "server/Discover"])
 async def test_unknown_method_is_not_found(method: str) -> None:
     assert await ask(Server("test"), method) == {
         "jsonrpc": "2.0",
@@ -85,8 +85,8 @@ async def test_unknown_method_is_not_found(method: str) -> None:
     }
 
 
-async def test_handler_works_without_anybody_to_send_to() -> None:
-    answer = await ask(principal_server(), "tools/call", name="who")
+async def test_handler_works_without_send() -> None:
+    answer = await ask(principal_server(), "tools/call", name="whoami")
     assert answer["result"]["content"] == [{"type": "text", "text": "None None direct"}]
 
 
@@ -96,7 +96,7 @@ async def test_host_decides_what_handlers_see() -> None:
     async def send(data: bytes) -> None:
         sent.append(data)
 
-    message = {**PING, "method": "tools/call", "params": {"name": "who"}}
+    message = {**PING, "method": "tools/call", "params": {"name": "whoami"}}
     scope = Scope(principal="ada", state={"tenant": "acme"}, transport="queue")
     answer = json.loads(await principal_server().handle(message, send=send, scope=scope) or b"")
     assert answer["result"]["content"] == [{"type": "text", "text": "ada acme queue"}]
@@ -106,21 +106,21 @@ async def test_host_decides_what_handlers_see() -> None:
 @pytest.mark.parametrize("revision", [FIRST, BATCHING, STRUCTURED, NEWEST, None])
 async def test_message_without_a_session_is_served_under_its_revision(revision: str | None) -> None:
     server = Server("test")
-    seen: list[str] = []
+    captured: list[str] = []
 
     @server.tool
     async def note(ctx: Context) -> None:
-        seen.append(ctx.revision)
+        captured.append(ctx.revision)
 
     await ask(server, "tools/call", name="note", revision=revision)
-    assert seen == [revision or NEWEST]
+    assert captured == [revision or NEWEST]
 
 
 @pytest.mark.parametrize(
     ("method", "params"),
     [("logging/setLevel", {"level": "info"}), ("resources/subscribe", {"uri": "r://a"})],
 )
-async def test_what_needs_a_session_says_so(method: str, params: dict[str, Any]) -> None:
+async def test_methods_that_need_a_session_fail_without_one(method: str, params: dict[str, Any]) -> None:
     server = Server("test")
     server.resources.add("r://a", lambda: "")
     assert "session" in (await ask(server, method, **params))["error"]["message"]
@@ -176,7 +176,7 @@ async def test_initialize_without_an_id_opens_nothing() -> None:
     assert (client.session.state, (await client.initialize())["protocolVersion"]) == (State.FRESH, NEWEST)
 
 
-async def test_initialized_with_an_id_is_no_notification() -> None:
+async def test_initialized_with_an_id_is_not_a_notification() -> None:
     client = ScriptedClient(Server("test"))
     await client.initialize()
     refused = await client.error("notifications/initialized")
@@ -200,8 +200,8 @@ async def test_closed_session_serves_nothing() -> None:
 
 BATCH = [
     PING,
-    {"jsonrpc": "2.0", "method": "notifications/nobody/knows"},
-    {"jsonrpc": "2.0", "id": 2, "method": "nobody/knows"},
+    {"jsonrpc": "2.0", "method": "notifications/unknown/method"},
+    {"jsonrpc": "2.0", "id": 2, "method": "unknown/method"},
     {"jsonrpc": "2.0", "id": 3},
     7,
     {"jsonrpc": "2.0", "id": "assay-9", "result": {}},
@@ -209,7 +209,7 @@ BATCH = [
 ]
 
 
-async def test_members_of_a_batch_are_answered_each_by_itself() -> None:
+async def test_members_of_a_batch_are_answered_separately() -> None:
     answer = await Server("test").handle(json.dumps(BATCH), scope=Scope(revision=BATCHING))
     answers = [(part.get("id"), part.get("error", {}).get("code")) for part in json.loads(answer or b"")]
     assert answers == [(1, None), (2, -32601), (3, -32600), (None, -32600), (4, -32600)]
@@ -222,13 +222,13 @@ async def test_batch_that_needs_no_answer_has_none() -> None:
 
 
 @pytest.mark.parametrize("revision", [FIRST, STRUCTURED, NEWEST, None])
-async def test_batch_is_refused_where_the_revision_has_none(revision: str | None) -> None:
+async def test_batch_is_refused_in_revisions_without_batches(revision: str | None) -> None:
     answer = json.loads(await Server("test").handle(json.dumps(BATCH), scope=Scope(revision=revision)) or b"")
     assert (answer["error"]["code"], "id" in answer) == (-32600, False)
 
 
 async def test_batch_with_a_member_that_describes_itself_is_refused() -> None:
-    """Such members belong to a revision without batches, whatever the session assumes so far."""
+    """Such members belong to a revision without batches, whatever revision the session assumes."""
     prefix = "io.modelcontextprotocol/"
     meta = {f"{prefix}protocolVersion": PER_REQUEST[-1].date, f"{prefix}clientCapabilities": {}}
     member = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
@@ -238,7 +238,7 @@ async def test_batch_with_a_member_that_describes_itself_is_refused() -> None:
     assert (answer["error"]["code"], "id" in answer) == (-32600, False)
 
 
-async def test_batch_is_refused_by_who_takes_none_also_where_the_revision_has_them() -> None:
+async def test_server_may_refuse_batches_in_every_revision() -> None:
     server = Server("test", strictness=Strictness(single=True))
     answer = json.loads(await server.handle(json.dumps(BATCH), scope=Scope(revision=BATCHING)) or b"")
     assert (answer["error"]["code"], answer["error"]["message"]) == (
@@ -266,12 +266,12 @@ async def test_decoded_message_is_served_for_transports() -> None:
     assert (outcome is not None and outcome.id) == 1
 
 
-async def test_session_goes_on_after_it_was_kept() -> None:
+async def test_session_can_be_restored() -> None:
     server, posted = principal_server(), []
     async with ScriptedClient(server, principal="ada") as client:
         record = client.session.record()
     restored = server.restore_session(record, posted.append)
-    message = {**PING, "method": "tools/call", "params": {"name": "who"}}
+    message = {**PING, "method": "tools/call", "params": {"name": "whoami"}}
     answer = json.loads(await server.handle(message, scope=Scope(session=restored)) or b"")
     assert (answer["result"]["content"][0]["type"], restored.principal, len(server.notifier)) == (
         "text",
@@ -289,7 +289,7 @@ async def test_memory_connection_is_a_client_in_the_same_process() -> None:
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
     ):
         await connection.deliver(json.dumps(message).encode())
-    call = {**PING, "method": "tools/call", "params": {"name": "who"}}
+    call = {**PING, "method": "tools/call", "params": {"name": "whoami"}}
     answer = json.loads(await connection.deliver(json.dumps(call).encode()) or b"")
     connection.close()
     assert answer["result"]["content"] == [{"type": "text", "text": "ada None memory"}]

@@ -1,4 +1,4 @@
-"""Docstrings in three styles: summary and parameter descriptions, and never an error."""
+"""Docstrings in three styles: summary and parameter descriptions, never an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capabilities: declared from what is registered, unless switched on or off."""
+"""Capabilities: declared for registered components, unless switched on or off."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def declared(server: Server, revision: str = NEWEST) -> dict[str, Any]:
         ),
     ],
 )
-async def test_capabilities_are_what_is_registered_and_switched_on(
+async def test_capabilities_follow_registration_and_switches(
     server: Server, capabilities: dict[str, Any]
 ) -> None:
     assert await declared(server) == capabilities
@@ -67,11 +67,11 @@ async def test_capabilities_are_the_same_in_every_later_revision(revision: str) 
     assert await declared(full_server(), revision) == ALL
 
 
-async def test_oldest_revision_knows_no_completions_capability() -> None:
+async def test_oldest_revision_has_no_completions_capability() -> None:
     assert await declared(full_server(), FIRST) == {name: ALL[name] for name in ALL if name != "completions"}
 
 
-async def test_client_without_a_session_is_promised_nothing_on_its_own() -> None:
+async def test_client_without_a_session_is_promised_no_notifications() -> None:
     answer = await ask(
         full_server(),
         "initialize",
@@ -83,20 +83,20 @@ async def test_client_without_a_session_is_promised_nothing_on_its_own() -> None
 
 
 @pytest.mark.parametrize("capability", METHODS)
-async def test_what_is_off_is_an_unknown_method(capability: str) -> None:
+async def test_methods_of_a_disabled_capability_are_unknown(capability: str) -> None:
     async with ScriptedClient(full_server(**{capability.replace(".", "_"): False})) as client:
         codes = {method: (await client.error(method))["code"] for method in METHODS[capability]}
         assert codes == dict.fromkeys(METHODS[capability], -32601)
 
 
 @pytest.mark.parametrize("capability", ["tools", "resources", "prompts", "completions"])
-async def test_what_is_not_there_is_an_unknown_method(capability: str) -> None:
+async def test_methods_without_components_are_unknown(capability: str) -> None:
     async with ScriptedClient(Server("test")) as client:
         codes = {method: (await client.error(method))["code"] for method in METHODS[capability]}
         assert codes == dict.fromkeys(METHODS[capability], -32601)
 
 
-async def test_what_comes_later_can_be_called_at_once() -> None:
+async def test_component_added_later_can_be_called_at_once() -> None:
     server = Server("test")
     async with ScriptedClient(server) as client:
         before = await client.request("tools/list")
@@ -109,8 +109,8 @@ async def test_what_comes_later_can_be_called_at_once() -> None:
     ("method", "key"),
     [("tools/list", "tools"), ("resources/templates/list", "resourceTemplates"), ("prompts/list", "prompts")],
 )
-async def test_list_that_ran_empty_is_still_a_list(method: str, key: str) -> None:
-    """Its capability was declared when the client came: it does not vanish under it."""
+async def test_empty_list_is_still_served(method: str, key: str) -> None:
+    """The client was told about the capability, so it stays."""
     server = full_server()
     async with ScriptedClient(server) as client:
         server.tools.remove("tool")

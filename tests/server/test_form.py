@@ -1,4 +1,4 @@
-"""Elicitation forms: ready-made schemas untouched, types described in the words that forms have."""
+"""Elicitation forms: given schemas are unchanged, types are reduced to what forms support."""
 
 import enum
 from dataclasses import dataclass, field
@@ -55,14 +55,14 @@ def ready_made(**fields: Any) -> dict[str, Any]:
         {"type": "object", "properties": {"a": {"type": "string"}}},
     ],
 )
-def test_a_ready_made_schema_is_asked_exactly_as_it_is(schema: dict[str, Any]) -> None:
-    """SEP-1034 and SEP-1330 are about keywords that must arrive."""
-    kept = msgspec.json.encode(schema)
-    assert msgspec.json.encode(Form(schema).schema) == kept
-    assert msgspec.json.encode(schema) == kept
+def test_given_schema_is_sent_unchanged(schema: dict[str, Any]) -> None:
+    """SEP-1034 and SEP-1330 rely on keywords that must be preserved."""
+    encoded = msgspec.json.encode(schema)
+    assert msgspec.json.encode(Form(schema).schema) == encoded
+    assert msgspec.json.encode(schema) == encoded
 
 
-def test_a_type_becomes_plain_fields_in_its_own_order() -> None:
+def test_a_type_becomes_simple_fields_in_declared_order() -> None:
     schema = Form(Order).schema
     choices = [schema["properties"]["color"], schema["properties"]["extras"]["items"]]
     for choice in (*choices, schema["properties"]["lining"], schema["properties"]["size"]):
@@ -137,13 +137,13 @@ class Picky(pydantic.BaseModel):
         (Picky, {"name": "Ann"}),
     ],
 )
-def test_an_answer_that_does_not_fit_is_refused(source: Any, answer: dict[str, Any] | None) -> None:
+def test_invalid_answer_is_refused(source: Any, answer: dict[str, Any] | None) -> None:
     form = Form(source)
     with pytest.raises(AskError, match="does not fit the form"):
         form.read(answer)
 
 
-def test_an_answer_to_a_ready_made_schema_stays_plain() -> None:
+def test_answer_to_a_given_schema_is_a_dict() -> None:
     assert Form(ready_made(a={"type": "integer"})).read({"a": 1}) == {"a": 1}
     assert Form(ready_made(a={"type": "integer"})).read(None) == {}
 
@@ -186,13 +186,13 @@ class Listing:
         ready_made(a={"$ref": "#/$defs/a"}),
     ],
 )
-def test_what_no_client_could_show_is_refused(source: Any) -> None:
+def test_unsupported_fields_are_refused(source: Any) -> None:
     with pytest.raises(RegistrationError, match="elicitation"):
         Form(source)
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
-def test_picking_several_needs_a_revision_that_has_it(revision: Any) -> None:
+def test_multiple_choice_needs_a_revision_with_it(revision: Any) -> None:
     form = Form(ready_made(a={"type": "array", "items": {"anyOf": TITLED}}))
     if revision.multi_select:
         form.check_for(revision)

@@ -1,4 +1,4 @@
-"""Handlers in unusual forms, and results that an old client can only read as text."""
+"""Handlers in unusual forms, and results for clients without structured content."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ async def test_partial_function_keeps_its_types() -> None:
 
 
 @pytest.mark.parametrize(("revision", "content"), [(FIRST, ['{"a":1}']), (NEWEST, [])])
-async def test_structured_content_alone_reaches_old_clients_as_text(revision: str, content: Any) -> None:
+async def test_structured_content_is_sent_to_old_clients_as_text(revision: str, content: Any) -> None:
     server = Server("s")
     server.tools.add(lambda: ToolResult([], {"a": 1}), name="t")
     result = await call(server, "t", revision=revision)
     assert [block["text"] for block in result["content"]] == content
 
 
-async def test_handler_that_exits_ends_itself_and_not_the_server() -> None:
+async def test_sys_exit_in_a_handler_does_not_stop_the_server() -> None:
     server = Server("s")
 
     @server.tool
@@ -46,7 +46,7 @@ async def test_handler_that_exits_ends_itself_and_not_the_server() -> None:
         assert await call(server, name) == {"code": -32603, "message": "internal error"}
 
 
-async def test_completion_goes_with_the_prompt_it_was_made_for() -> None:
+async def test_completion_belongs_to_its_prompt() -> None:
     server = Server("s")
 
     def add() -> None:

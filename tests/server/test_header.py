@@ -1,4 +1,4 @@
-"""Tool parameters that headers repeat: what may be marked, and what a call must bring."""
+"""Tool parameters mirrored in headers: valid annotations, and validation of calls."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def schema(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-def register(given: dict[str, Any]) -> Server:
+def register(input_schema: dict[str, Any]) -> Server:
     server = Server("test")
 
-    @server.tool(name="tool", input_schema=given)
+    @server.tool(name="tool", input_schema=input_schema)
     async def tool(**arguments: Any) -> str:
         return "served"
 
@@ -53,18 +53,18 @@ async def test_a_parameter_is_marked_in_its_annotation() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "input_schema",
     [
         schema(region=STRING),
         schema(region=STRING, other={"type": "integer", "x-mcp-header": "a!#$%&'*+-.^_`|~Z9"}),
         schema(outer=schema(inner=schema(region=STRING))),
-        # A parameter of that name, and values that look like schemas, are no annotations.
+        # Not annotations: a parameter with that name, and values that look like schemas.
         schema(**{"x-mcp-header": {"type": "string"}}),
         schema(a={"type": "object", "default": {"x-mcp-header": "X"}, "enum": [{"x-mcp-header": 5}]}),
     ],
 )
-async def test_a_ready_made_schema_may_hold_the_keyword(given: dict[str, Any]) -> None:
-    assert await listed(register(given)) == given
+async def test_given_schema_may_have_the_keyword(input_schema: dict[str, Any]) -> None:
+    assert await listed(register(input_schema)) == input_schema
 
 
 @pytest.mark.parametrize(
@@ -97,15 +97,15 @@ async def test_a_ready_made_schema_may_hold_the_keyword(given: dict[str, Any]) -
         ({"anyOf": [{"type": "string"}], "x-mcp-header": "A"}, "strings, integers and booleans"),
     ],
 )
-def test_marks_that_clients_would_reject_are_refused(field: dict[str, Any], problem: str) -> None:
-    """XH-02, XH-03, XH-04, XH-06: a client drops the whole tool, so its author should hear of it first."""
+def test_annotations_that_clients_would_reject_are_refused(field: dict[str, Any], problem: str) -> None:
+    """XH-02, XH-03, XH-04, XH-06: clients drop the whole tool, so registration must fail."""
     with pytest.raises(RegistrationError, match=problem) as caught:
         register(schema(marked=field))
     assert str(caught.value).startswith("tool tool, parameter marked: ")
 
 
 @pytest.mark.parametrize(
-    "given",
+    "input_schema",
     [
         schema(a={"type": "array", "items": STRING}),
         schema(a={"type": "array", "prefixItems": [STRING]}),
@@ -122,23 +122,25 @@ def test_marks_that_clients_would_reject_are_refused(field: dict[str, Any], prob
         schema() | {"x-mcp-header": "Region"},
     ],
 )
-def test_marks_off_the_path_are_refused(given: dict[str, Any]) -> None:
-    """XH-07: only `properties` may lead to a marked parameter."""
+def test_annotations_outside_properties_are_refused(input_schema: dict[str, Any]) -> None:
+    """XH-07: an annotated parameter must be reachable through `properties` only."""
     with pytest.raises(RegistrationError, match="reached through `properties`"):
-        register(given)
+        register(input_schema)
 
 
 def test_two_parameters_cannot_share_a_header() -> None:
-    """XH-05: the case of letters makes no difference."""
+    """XH-05: header names are case-insensitive."""
     marked = schema(a=STRING, b=schema(c={"type": "string", "x-mcp-header": "rEGION"}))
     with pytest.raises(RegistrationError, match="repeated in one header: mcp-param-region"):
         register(marked)
 
 
-async def outcome(given: dict[str, Any], arguments: Any, *headers: tuple[str, Any], **options: Any) -> Any:
-    """What a call with these headers comes to: `served`, or the code and text of an error."""
+async def outcome(
+    input_schema: dict[str, Any], arguments: Any, *headers: tuple[str, Any], **options: Any
+) -> Any:
+    """The outcome of a call with these headers: `served`, or the code and message of an error."""
     raw = [(name.encode(), value if isinstance(value, bytes) else value.encode()) for name, value in headers]
-    client = DescribingClient(register(given), transport=options.get("transport", "http"))
+    client = DescribingClient(register(input_schema), transport=options.get("transport", "http"))
     params = {"name": "tool", "arguments": arguments}
     answer = await client.request("tools/call", params, raw_headers=raw)
     if "error" in answer:
@@ -181,7 +183,7 @@ DIFFERS = (-32020, "header differs from the body: Mcp-Param-Region")
         ("boolean", False, "false"),
     ],
 )
-async def test_a_header_that_repeats_its_parameter_is_served(kind: str, value: Any, header: str) -> None:
+async def test_matching_header_is_accepted(kind: str, value: Any, header: str) -> None:
     """XH-10, XH-11, XH-12, XH-18, XH-19."""
     assert await outcome(MARKED[kind], {"v": value}, ("mcp-param-region", header)) == "served"
 
@@ -222,7 +224,7 @@ async def test_a_header_that_is_missing_is_refused() -> None:
     ("arguments", "begins"), [({}, "served"), (None, "served"), ({"v": None}, "invalid arguments for tool")]
 )
 async def test_without_a_value_no_header_is_expected(arguments: Any, begins: str) -> None:
-    """XH-15; one that comes all the same repeats nothing."""
+    """XH-15; a header without its parameter is refused."""
     assert (await outcome(MARKED["string"], arguments)).startswith(begins)
     assert await outcome(MARKED["string"], arguments, ("mcp-param-region", "eu")) == (
         -32020,
@@ -233,14 +235,14 @@ async def test_without_a_value_no_header_is_expected(arguments: Any, begins: str
 @pytest.mark.parametrize(
     "header", [b"e\x00u", b"e\ru", b"e\nu", b"e\x7fu", b"e\xffu", b"=?base64?!?=", "größe".encode()]
 )
-async def test_a_header_with_characters_that_none_may_hold_is_refused(header: bytes) -> None:
+async def test_header_with_invalid_characters_is_refused(header: bytes) -> None:
     """XH-17."""
     code, _ = await outcome(MARKED["string"], {"v": "eu"}, ("mcp-param-region", header))
     assert code == -32020
 
 
-async def test_a_header_that_comes_twice_is_refused() -> None:
-    """Others on the way may read the other one."""
+async def test_duplicate_header_is_refused() -> None:
+    """A proxy might read the other one."""
     twice = (("mcp-param-region", "us"), ("mcp-param-region", "eu"))
     assert await outcome(MARKED["string"], {"v": "eu"}, *twice) == (
         -32020,
@@ -254,7 +256,7 @@ async def test_names_of_headers_have_no_case() -> None:
     assert await outcome(MARKED["string"], {"v": "eu"}, ("MCP-Param-REGION", "eu")) == "served"
 
 
-async def test_parameters_deep_inside_are_repeated_too() -> None:
+async def test_nested_parameters_are_mirrored() -> None:
     deep = schema(outer=schema(inner=STRING))
     arguments = {"outer": {"inner": "eu"}}
     assert await outcome(deep, arguments, ("mcp-param-region", "eu")) == "served"

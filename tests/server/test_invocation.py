@@ -1,4 +1,4 @@
-"""Running handlers: in place or in a thread, as many at once as the limits say."""
+"""Running handlers: in the event loop or in a thread, within the limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.server.scripted import GUARD, ScriptedClient, call, finished, quiesce
 
 
 class Room:
-    """An `async def` tool whose calls wait inside until they are let out, one by one."""
+    """An `async def` tool whose calls wait until they are released one by one."""
 
     def __init__(self, **options: Any) -> None:
         self.inside: list[int] = []
@@ -64,7 +64,7 @@ async def test_no_more_calls_of_a_tool_run_at_once_than_it_allows() -> None:
         assert await let_out(room, [*tasks, *free]) == [0, 1, 2, 0, 1]
 
 
-async def test_tool_that_waits_for_itself_takes_no_place_from_others() -> None:
+async def test_tool_that_waits_for_its_own_limit_does_not_block_others() -> None:
     room = Room(concurrency=2)
     room.server.tools.add(room.work, concurrency=1)
     room.server.tools.add(room.work, name="other")
@@ -75,7 +75,7 @@ async def test_tool_that_waits_for_itself_takes_no_place_from_others() -> None:
         await let_out(room, [*tasks, *others])
 
 
-async def test_client_beyond_the_backlog_is_told_that_the_server_is_busy() -> None:
+async def test_request_beyond_the_backlog_is_refused_as_busy() -> None:
     room = Room(concurrency=1, backlog=1)
     room.server.tools.add(room.work)
     async with ScriptedClient(room.server) as client:
@@ -85,7 +85,7 @@ async def test_client_beyond_the_backlog_is_told_that_the_server_is_busy() -> No
         assert await let_out(room, tasks) == [0, 1]
 
 
-async def test_request_cancelled_in_the_line_never_runs() -> None:
+async def test_request_cancelled_in_the_queue_never_runs() -> None:
     room = Room(concurrency=1)
     room.server.tools.add(room.work)
     async with ScriptedClient(room.server) as client:
@@ -97,7 +97,7 @@ async def test_request_cancelled_in_the_line_never_runs() -> None:
 
 
 @pytest.mark.parametrize("failure", [ValueError, asyncio.CancelledError])
-async def test_place_is_free_again_after_a_failure(failure: type[BaseException]) -> None:
+async def test_limit_is_released_after_a_failure(failure: type[BaseException]) -> None:
     server, started = Server("test", limits=Limits(concurrency=1)), asyncio.Event()
 
     @server.tool
@@ -167,8 +167,8 @@ async def test_def_handlers_obey_the_limit_of_threads() -> None:
 
 
 @pytest.mark.parametrize("limit", ["server", "tool"])
-async def test_cancelled_thread_keeps_its_place_until_it_is_through(limit: str) -> None:
-    """A thread cannot be stopped: a second one beside it would be one more than allowed."""
+async def test_cancelled_thread_holds_its_limit_until_it_ends(limit: str) -> None:
+    """A thread cannot be stopped, so starting another one would exceed the limit."""
     server = Server("test", limits=Limits(concurrency=1 if limit == "server" else 9))
     release, started, loop = threading.Event(), asyncio.Queue[int](), asyncio.get_running_loop()
 
@@ -189,20 +189,20 @@ async def test_cancelled_thread_keeps_its_place_until_it_is_through(limit: str) 
         assert (await finished(tasks[1]))["result"]["structuredContent"] == {"result": 2}
 
 
-async def test_async_handler_runs_in_place() -> None:
+async def test_async_handler_runs_in_the_event_loop() -> None:
     server = Server("test")
-    seen: list[Any] = []
+    captured: list[Any] = []
 
     @server.tool
     async def work() -> None:
-        seen.append((threading.get_ident(), asyncio.current_task()))
+        captured.append((threading.get_ident(), asyncio.current_task()))
 
     await call(server, "work")
-    assert seen[0][0] == threading.get_ident()
+    assert captured[0][0] == threading.get_ident()
 
 
 async def test_async_handler_may_suspend_fail_and_catch_as_usual() -> None:
-    """Its first step is taken by hand: exceptions and results must pass through all the same."""
+    """Its first step is taken by hand; exceptions and results must still pass through."""
     server = Server("test")
 
     @server.tool
@@ -245,7 +245,7 @@ class Awaitable_:
 
 
 class Odd:
-    """Says that it is async, and returns something to await that is no coroutine."""
+    """An async callable that returns an awaitable other than a coroutine."""
 
     async def __call__(self, ctx: Context) -> str:
         return str(await Awaitable_("odd"))

@@ -1,4 +1,4 @@
-"""Listen streams: what their clients asked to hear of, and nothing else, until they end."""
+"""Listen streams: the requested changes, and nothing else, until the stream ends."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def change_everything(server: Server) -> None:
 
 
 class Listening:
-    """Streams that are open, each in a task of its own."""
+    """Open streams, each in its own task."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
         self.tasks: list[asyncio.Task[Any]] = []
 
-    def open(self, client: DescribingClient, **wanted: Any) -> asyncio.Task[Any]:
-        request = client.request("subscriptions/listen", {"notifications": wanted})
+    def open(self, client: DescribingClient, **requested: Any) -> asyncio.Task[Any]:
+        request = client.request("subscriptions/listen", {"notifications": requested})
         self.tasks.append(asyncio.create_task(request))
         return self.tasks[-1]
 
-    async def client(self, **wanted: Any) -> DescribingClient:
+    async def client(self, **requested: Any) -> DescribingClient:
         """A client whose stream is open."""
         client = DescribingClient(self.server)
-        self.open(client, **wanted)
+        self.open(client, **requested)
         assert (await client.next())["method"] == "notifications/subscriptions/acknowledged"
         return client
 
@@ -70,18 +70,18 @@ async def listening() -> AsyncIterator[Listening]:
     assert opened.server.notifier.listeners == set()
 
 
-def heard(client: DescribingClient) -> list[tuple[str, Any]]:
-    """Method and URI of what has come so far; all of it carries the id of its stream."""
-    found = []
+def received(client: DescribingClient) -> list[tuple[str, Any]]:
+    """Method and URI of the messages so far; all of them must have the id of the stream."""
+    changes = []
     while not client.heard.empty():
         message = client.heard.get_nowait()
         assert message["params"]["_meta"] == {SUBSCRIPTION: 1}
-        found.append((message["method"].removeprefix("notifications/"), message["params"].get("uri")))
-    return found
+        changes.append((message["method"].removeprefix("notifications/"), message["params"].get("uri")))
+    return changes
 
 
 @pytest.mark.parametrize(
-    ("wanted", "honoured"),
+    ("requested", "honoured"),
     [
         ({}, {}),
         (ALL, ALL),
@@ -94,28 +94,28 @@ def heard(client: DescribingClient) -> list[tuple[str, Any]]:
         ),
     ],
 )
-async def test_the_acknowledgement_comes_first_and_says_what_is_honoured(
-    listening: Listening, wanted: Any, honoured: Any
+async def test_the_acknowledgement_comes_first_and_names_the_accepted_changes(
+    listening: Listening, requested: Any, honoured: Any
 ) -> None:
-    """SUB-02, SUB-04. What a client may not read looks as if it were not there."""
+    """SUB-02, SUB-04. Resources that the client may not read look as if they did not exist."""
     client = DescribingClient(listening.server)
-    listening.open(client, **wanted)
+    listening.open(client, **requested)
     assert await client.next() == {
         "jsonrpc": "2.0",
         "method": "notifications/subscriptions/acknowledged",
         "params": {"_meta": {SUBSCRIPTION: 1}, "notifications": honoured},
     }
     await quiescence()
-    assert heard(client) == []
+    assert received(client) == []
 
 
-async def test_who_may_read_a_resource_may_hear_of_it(listening: Listening) -> None:
+async def test_readable_resource_may_be_subscribed(listening: Listening) -> None:
     client = DescribingClient(listening.server, principal="ada")
     listening.open(client, resourceSubscriptions=[SECRET])
     assert (await client.next())["params"]["notifications"] == {"resourceSubscriptions": [SECRET]}
     listening.server.resource_updated(SECRET)
     await quiescence()
-    assert heard(client) == [("resources/updated", SECRET)]
+    assert received(client) == [("resources/updated", SECRET)]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ async def test_who_may_read_a_resource_may_hear_of_it(listening: Listening) -> N
         ("resources", {"toolsListChanged", "promptsListChanged"}),
     ],
 )
-async def test_what_the_server_does_not_offer_is_not_honoured(off: str, honoured: set[str]) -> None:
+async def test_unsupported_changes_are_not_accepted(off: str, honoured: set[str]) -> None:
     listening = Listening(make_server(capabilities={off: False}))
     client = DescribingClient(listening.server)
     listening.open(client, **ALL, resourceSubscriptions=["notes://a"])
@@ -135,7 +135,7 @@ async def test_what_the_server_does_not_offer_is_not_honoured(off: str, honoured
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("requested", "expected"),
     [
         ({}, []),
         ({"toolsListChanged": True}, [("tools/list_changed", None)]),
@@ -154,55 +154,55 @@ async def test_what_the_server_does_not_offer_is_not_honoured(off: str, honoured
         ),
     ],
 )
-async def test_only_what_was_asked_for_is_heard(
-    listening: Listening, wanted: Any, expected: list[tuple[str, str | None]]
+async def test_only_requested_changes_are_sent(
+    listening: Listening, requested: Any, expected: list[tuple[str, str | None]]
 ) -> None:
     """SUB-01, SUB-05."""
-    client = await listening.client(**wanted)
+    client = await listening.client(**requested)
     change_everything(listening.server)
     await quiescence()
-    assert heard(client) == expected
+    assert received(client) == expected
 
 
-async def test_several_streams_of_one_client_hear_each_their_own(listening: Listening) -> None:
+async def test_streams_of_one_client_are_independent(listening: Listening) -> None:
     client = await listening.client(toolsListChanged=True)
     listening.open(client, resourceSubscriptions=["notes://a"])
     await client.next()
     change_everything(listening.server)
     await quiescence()
     came = [client.heard.get_nowait() for _ in range(client.heard.qsize())]
-    assert [(one["method"], one["params"]["_meta"][SUBSCRIPTION]) for one in came] == [
+    assert [(message["method"], message["params"]["_meta"][SUBSCRIPTION]) for message in came] == [
         ("notifications/tools/list_changed", 1),
         ("notifications/resources/updated", 2),
     ]
 
 
-async def test_sessions_and_listeners_hear_alike(listening: Listening) -> None:
+async def test_sessions_and_streams_get_the_same_changes(listening: Listening) -> None:
     client = await listening.client(toolsListChanged=True, resourceSubscriptions=["notes://a"])
     async with ScriptedClient(listening.server) as session:
         await session.result("resources/subscribe", uri="notes://a")
         listening.server.tools.add(note, name="another")
         listening.server.resource_updated("notes://a")
         await quiescence()
-        assert session.heard_so_far() == [
+        assert session.received_so_far() == [
             {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"},
             {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "notes://a"}},
         ]
-        assert heard(client) == [("tools/list_changed", None), ("resources/updated", "notes://a")]
+        assert received(client) == [("tools/list_changed", None), ("resources/updated", "notes://a")]
 
 
-async def test_changes_from_other_threads_are_heard(listening: Listening) -> None:
+async def test_changes_from_other_threads_are_sent(listening: Listening) -> None:
     client = await listening.client(resourceSubscriptions=["notes://a"])
     await asyncio.to_thread(listening.server.resource_updated, "notes://a")
     assert (await client.next())["method"] == "notifications/resources/updated"
 
 
-async def test_changes_in_one_turn_are_told_once(listening: Listening) -> None:
+async def test_changes_in_one_turn_are_sent_once(listening: Listening) -> None:
     client = await listening.client(**ALL)
     for number in range(10):
         listening.server.tools.add(note, name=f"tool-{number}")
     await quiescence()
-    assert heard(client) == [("tools/list_changed", None)]
+    assert received(client) == [("tools/list_changed", None)]
 
 
 async def test_the_server_ends_a_stream_with_a_result(listening: Listening) -> None:
@@ -216,20 +216,20 @@ async def test_the_server_ends_a_stream_with_a_result(listening: Listening) -> N
             "_meta": {SERVER_INFO: {"name": "test", "version": "1"}, SUBSCRIPTION: 1},
         },
     }
-    assert heard(client) == []
+    assert received(client) == []
 
 
-async def test_what_was_told_before_the_end_is_sent_before_the_end(listening: Listening) -> None:
+async def test_queued_changes_are_sent_before_the_end(listening: Listening) -> None:
     client = await listening.client(**ALL)
     (listener,) = listening.server.notifier.listeners
     listener.notify("notifications/tools/list_changed", {})
     listening.server.end_listening()
     listener.notify("notifications/prompts/list_changed", {})
     await finished(listening.tasks[0])
-    assert heard(client) == [("tools/list_changed", None)]
+    assert received(client) == [("tools/list_changed", None)]
 
 
-async def test_on_stdio_the_end_is_also_told_by_id(listening: Listening) -> None:
+async def test_on_stdio_the_end_is_announced_by_id(listening: Listening) -> None:
     """CAN-12 (basic/patterns/cancellation): on stdio all streams share one channel."""
     client = DescribingClient(listening.server, transport="stdio")
     listening.open(client)
@@ -270,13 +270,13 @@ async def test_there_is_a_limit_to_the_resources_of_a_stream() -> None:
     "params",
     [{}, {"notifications": None}, {"notifications": []}, {"notifications": {"toolsListChanged": "x"}}],
 )
-async def test_a_filter_that_cannot_be_read_is_refused(params: Any) -> None:
+async def test_invalid_filter_is_refused(params: Any) -> None:
     error = await DescribingClient(make_server()).error("subscriptions/listen", params)
     assert (error["code"], error["message"][:16]) == (-32602, "invalid params: ")
 
 
-async def test_where_nothing_can_be_sent_nothing_can_be_heard() -> None:
-    """A stream that could never say anything would only hold its client up."""
+async def test_stream_is_refused_without_send() -> None:
+    """A stream that cannot send anything would only block its client."""
     server = make_server()
     answer = await server.handle(describe("subscriptions/listen", {"notifications": ALL}))
     assert answer is not None
@@ -284,7 +284,7 @@ async def test_where_nothing_can_be_sent_nothing_can_be_heard() -> None:
     assert server.notifier.listeners == set()
 
 
-async def test_a_client_that_does_not_read_is_let_go_after_a_while(listening: Listening) -> None:
+async def test_stream_of_a_client_that_does_not_read_is_ended(listening: Listening) -> None:
     blocked = asyncio.Event()
 
     class Stuck(DescribingClient):
@@ -303,7 +303,7 @@ async def test_a_client_that_does_not_read_is_let_go_after_a_while(listening: Li
     blocked.set()
     answer = await finished(listening.tasks[0])
     assert answer["result"]["resultType"] == "complete"
-    assert len(heard(client)) == ListenStream.MOST_WAITING
+    assert len(received(client)) == ListenStream.MOST_WAITING
 
 
 async def test_ending_twice_ends_once() -> None:
@@ -313,7 +313,7 @@ async def test_ending_twice_ends_once() -> None:
     assert (await listener.next(), listener._waiting.qsize()) == (None, 0)
 
 
-async def test_a_stream_may_be_silent_for_longer_than_handlers_may() -> None:
+async def test_idle_timeout_does_not_apply_to_streams() -> None:
     server = make_server(limits=Limits(idle_timeout=0.01))
 
     @server.tool
@@ -329,7 +329,7 @@ async def test_a_stream_may_be_silent_for_longer_than_handlers_may() -> None:
     await listening.close()
 
 
-async def test_nothing_is_left_of_streams_that_were_cancelled(listening: Listening) -> None:
+async def test_cancelled_streams_leave_nothing_behind(listening: Listening) -> None:
     before = len(asyncio.all_tasks())
     for _ in range(50):
         await listening.client(**ALL)

@@ -1,4 +1,4 @@
-"""Layers: what stands around the methods of a server."""
+"""Layers around the methods of a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Serve = Callable[[Any], Awaitable[Any]]
 
 
 class Noting:
-    """A layer that writes down what passes."""
+    """A layer that records requests and results."""
 
     def __init__(self, name: str, notes: list[str]) -> None:
         self.name = name
@@ -60,7 +60,7 @@ async def test_first_layer_is_the_outermost(notes: list[str]) -> None:
     assert notes == ["one before ping", "two before ping", "two after ping", "one after ping"]
 
 
-async def test_layer_that_comes_later_stands_around_methods_that_were_used_before(notes: list[str]) -> None:
+async def test_layer_added_later_wraps_methods_used_before(notes: list[str]) -> None:
     server = Server("test")
     await ask(server, "ping")
     server.use(Noting("late", notes))
@@ -68,13 +68,13 @@ async def test_layer_that_comes_later_stands_around_methods_that_were_used_befor
     assert notes == ["late before ping", "late after ping"]
 
 
-async def test_layer_hears_of_methods_that_are_not_there(notes: list[str]) -> None:
+async def test_layer_sees_unknown_methods(notes: list[str]) -> None:
     answer = await ask(layered(notes, "one"), "no/such")
     assert answer["error"]["code"] == -32601
     assert notes == ["one before no/such", "one sees -32601", "one after no/such"]
 
 
-async def test_layer_stands_around_methods_of_the_servers_own(notes: list[str]) -> None:
+async def test_layer_wraps_custom_methods(notes: list[str]) -> None:
     server = layered(notes, "one")
 
     @server.method("own/it")
@@ -86,7 +86,7 @@ async def test_layer_stands_around_methods_of_the_servers_own(notes: list[str]) 
     assert notes == ["one before own/it", "one after own/it"]
 
 
-def test_layer_learns_its_server_once(notes: list[str]) -> None:
+def test_layer_joins_its_server_once(notes: list[str]) -> None:
     server, layer = Server("test"), Noting("one", notes)
     server.use(layer)
     assert layer.joined == [server]

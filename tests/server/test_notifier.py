@@ -1,4 +1,4 @@
-"""Who hears of changes: ready sessions, once per turn of the loop."""
+"""Notifications about changes: to initialized sessions, once per turn of the loop."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ def one_of_each() -> Server:
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-async def test_what_comes_is_announced(kind: str) -> None:
+async def test_added_component_is_announced(kind: str) -> None:
     server, (add, _, announced) = one_of_each(), CHANGES[kind]
     async with ScriptedClient(server) as client:
         add(server, "second")
         await quiescence()
-        assert client.heard_so_far() == [changed(announced)]
+        assert client.received_so_far() == [changed(announced)]
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-async def test_what_goes_is_announced_even_when_it_was_the_last(kind: str) -> None:
+async def test_removed_component_is_announced_even_the_last_one(kind: str) -> None:
     server, (_, remove, announced) = one_of_each(), CHANGES[kind]
     async with ScriptedClient(server) as client:
         remove(server, "first")
         await quiescence()
-        assert client.heard_so_far() == [changed(announced)]
+        assert client.received_so_far() == [changed(announced)]
 
 
 @pytest.mark.parametrize("kind", CHANGES)
@@ -76,7 +76,7 @@ async def test_changes_of_one_turn_are_announced_once(kind: str) -> None:
             add(server, f"more{number}")
         remove(server, "first")
         await quiescence()
-        assert client.heard_so_far() == [changed(announced)]
+        assert client.received_so_far() == [changed(announced)]
 
 
 @pytest.mark.parametrize("kind", CHANGES)
@@ -84,95 +84,95 @@ async def test_change_from_another_thread_is_announced(kind: str) -> None:
     server, (add, _, announced) = one_of_each(), CHANGES[kind]
     async with ScriptedClient(server) as client:
         await asyncio.to_thread(add, server, "second")
-        assert await client.heard() == changed(announced)
+        assert await client.receive() == changed(announced)
 
 
-async def test_every_list_is_announced_by_itself() -> None:
+async def test_every_list_is_announced_separately() -> None:
     server = one_of_each()
     async with ScriptedClient(server) as client:
         for add, _, _ in CHANGES.values():
             add(server, "second")
         await quiescence()
-        assert client.heard_so_far() == [changed("tools"), changed("resources"), changed("prompts")]
+        assert client.received_so_far() == [changed("tools"), changed("resources"), changed("prompts")]
 
 
-async def test_everybody_ready_hears_and_nobody_else() -> None:
+async def test_only_initialized_sessions_are_notified() -> None:
     server = one_of_each()
-    async with ScriptedClient(server) as one, ScriptedClient(server) as two:
+    async with ScriptedClient(server) as first, ScriptedClient(server) as second:
         fresh, initializing, gone = (ScriptedClient(server) for _ in range(3))
         await initializing.initialize()
         async with gone:
             pass
         server.tools.add(lambda: None, name="second")
         await quiescence()
-        heard = [client.heard_so_far() for client in (one, two, fresh, initializing, gone)]
-        assert heard == [[changed("tools")], [changed("tools")], [], [], []]
+        received = [client.received_so_far() for client in (first, second, fresh, initializing, gone)]
+        assert received == [[changed("tools")], [changed("tools")], [], [], []]
 
 
 @pytest.mark.parametrize("switch", ["tools.listChanged", "tools"])
-async def test_list_that_announces_nothing_is_silent(switch: str) -> None:
+async def test_disabled_list_changes_are_not_announced(switch: str) -> None:
     server = Server("test", capabilities={switch: False})
     async with ScriptedClient(server) as client:
         server.tools.add(lambda: None, name="first")
         await quiescence()
-        assert client.heard_so_far() == []
+        assert client.received_so_far() == []
 
 
-def test_changes_without_a_loop_or_a_client_need_nobody() -> None:
+def test_changes_without_a_loop_or_client_are_ignored() -> None:
     server = one_of_each()
     server.tools.remove("first")
     server.resource_updated("r://first")
     assert len(server.notifier) == 0
 
 
-async def test_subscriber_hears_of_updates_until_it_unsubscribes() -> None:
+async def test_subscriber_is_notified_until_it_unsubscribes() -> None:
     server = one_of_each()
     async with ScriptedClient(server) as client:
         assert await client.result("resources/subscribe", uri="r://first") == {}
         server.resource_updated("r://first")
         await quiescence()
-        first = client.heard_so_far()
+        first = client.received_so_far()
         assert await client.result("resources/unsubscribe", uri="r://first") == {}
         server.resource_updated("r://first")
         await quiescence()
-        assert (first, client.heard_so_far()) == ([updated("r://first")], [])
+        assert (first, client.received_so_far()) == ([updated("r://first")], [])
 
 
-async def test_update_is_told_once_per_turn_and_to_its_subscribers_only() -> None:
+async def test_update_is_sent_once_per_turn_to_its_subscribers_only() -> None:
     server = one_of_each()
     async with ScriptedClient(server) as client, ScriptedClient(server) as other:
         await client.result("resources/subscribe", uri="first://7")
         for uri in ("first://7", "first://8", "first://7"):
             server.resource_updated(uri)
         await quiescence()
-        assert (client.heard_so_far(), other.heard_so_far()) == ([updated("first://7")], [])
+        assert (client.received_so_far(), other.received_so_far()) == ([updated("first://7")], [])
 
 
-async def test_update_from_another_thread_is_told() -> None:
+async def test_update_from_another_thread_is_sent() -> None:
     server = one_of_each()
     async with ScriptedClient(server) as client:
         await client.result("resources/subscribe", uri="r://first")
         await asyncio.to_thread(server.resource_updated, "r://first")
-        assert await client.heard() == updated("r://first")
+        assert await client.receive() == updated("r://first")
 
 
-async def test_subscriber_hears_nothing_before_it_is_ready() -> None:
+async def test_subscriber_is_not_notified_before_it_is_initialized() -> None:
     server = one_of_each()
     client = ScriptedClient(server)
     await client.initialize()
     await client.result("resources/subscribe", uri="r://first")
     server.resource_updated("r://first")
     await quiescence()
-    assert client.heard_so_far() == []
+    assert client.received_so_far() == []
 
 
 @pytest.mark.parametrize(("uri", "code"), [("r://nothing", -32002), ("no uri", -32602)])
-async def test_subscription_to_nothing_is_refused(uri: str, code: int) -> None:
+async def test_subscription_to_an_unknown_resource_is_refused(uri: str, code: int) -> None:
     async with ScriptedClient(one_of_each()) as client:
         error = await client.error("resources/subscribe", uri=uri)
         assert (error["code"], error["data"]) == (code, {"uri": uri})
 
 
-async def test_unsubscribing_from_what_was_never_subscribed_is_harmless() -> None:
+async def test_unsubscribing_without_a_subscription_is_harmless() -> None:
     async with ScriptedClient(one_of_each()) as client:
         assert await client.result("resources/unsubscribe", uri="r://first") == {}

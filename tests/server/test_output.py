@@ -1,4 +1,4 @@
-"""What a tool returns, as content and as structured content."""
+"""Return values of tools as content and structured content."""
 
 from __future__ import annotations
 
@@ -141,9 +141,7 @@ PLAIN = [
 
 
 @pytest.mark.parametrize(("annotation", "value", "content"), PLAIN)
-async def test_content_goes_out_as_it_is_and_declares_no_schema(
-    annotation: Any, value: Any, content: Any
-) -> None:
+async def test_content_is_sent_unchanged_and_has_no_schema(annotation: Any, value: Any, content: Any) -> None:
     server = returning(annotation, value)
     assert await call(server, "tool") == {"content": content}
     assert "outputSchema" not in await listed(server)
@@ -176,32 +174,33 @@ FAILED = {"content": [{"type": "text", "text": "tool tool failed: internal error
         (str | None, 3),
     ],
 )
-async def test_value_other_than_declared_is_the_servers_fault(
-    annotation: Any, value: Any, caplog: Any
-) -> None:
+async def test_value_of_another_type_is_an_internal_error(annotation: Any, value: Any, caplog: Any) -> None:
     assert await call(returning(annotation, value), "tool") == FAILED
     assert [record.message for record in caplog.records] == ["tool tool failed"]
 
 
-GIVEN = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "x-kept": True}
+OUTPUT_SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}},
+    "required": ["a"],
+    "x-kept": True,
+}
 
 
-async def test_ready_made_output_schema_goes_out_untouched_and_is_obeyed() -> None:
-    server = returning(..., {"a": 1}, output_schema=GIVEN)
-    assert (await listed(server))["outputSchema"] == GIVEN
+async def test_given_output_schema_is_sent_unchanged_and_enforced() -> None:
+    server = returning(..., {"a": 1}, output_schema=OUTPUT_SCHEMA)
+    assert (await listed(server))["outputSchema"] == OUTPUT_SCHEMA
     assert (await call(server, "tool"))["structuredContent"] == {"a": 1}
 
 
 @pytest.mark.parametrize(
     "value", [{"a": "1"}, {}, "text", ToolResult([], {"a": "1"}), ToolResult([Text("no structure")])]
 )
-async def test_value_outside_the_ready_made_output_schema_is_the_servers_fault(
-    value: Any, caplog: Any
-) -> None:
-    assert await call(returning(..., value, output_schema=GIVEN), "tool") == FAILED
+async def test_value_that_violates_the_given_schema_is_an_internal_error(value: Any, caplog: Any) -> None:
+    assert await call(returning(..., value, output_schema=OUTPUT_SCHEMA), "tool") == FAILED
     assert len(caplog.records) == 1
 
 
-async def test_failure_needs_no_structure() -> None:
-    server = returning(..., ToolResult([Text("no")], is_error=True), output_schema=GIVEN)
+async def test_error_result_needs_no_structured_content() -> None:
+    server = returning(..., ToolResult([Text("no")], is_error=True), output_schema=OUTPUT_SCHEMA)
     assert await call(server, "tool") == {"content": [{"type": "text", "text": "no"}], "isError": True}

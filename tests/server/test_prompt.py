@@ -1,4 +1,4 @@
-"""Prompts: arguments in, messages out."""
+"""Prompts: from arguments to messages."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ async def test_whole_result_is_passed_through() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 3, {"role": "user"}, ["hello", 3]])
-async def test_value_that_is_no_message_is_the_servers_fault(value: Any, caplog: Any) -> None:
+async def test_value_other_than_a_message_is_an_internal_error(value: Any, caplog: Any) -> None:
     assert await get(prompting(value), "it") == {"code": -32603, "message": "internal error"}
     assert [record.message for record in caplog.records] == ["prompts/get failed"]
 
 
-async def test_everything_that_is_declared_is_listed() -> None:
+async def test_definition_is_complete() -> None:
     server = Server("test")
 
     @server.prompt(title="Review", icons=[Icon("https://example.com/a.png")], meta={"com.example/a": 1})
@@ -145,30 +145,30 @@ async def test_arguments_reach_the_function_typed(arguments: dict[str, str], tex
         [],
     ],
 )
-async def test_arguments_that_do_not_fit_are_invalid_params(arguments: Any) -> None:
+async def test_invalid_arguments_are_invalid_params(arguments: Any) -> None:
     assert (await get(typed(), "typed", arguments))["code"] == -32602
 
 
 async def test_unknown_prompt_is_invalid_params() -> None:
-    assert await get(typed(), "nobody") == {"code": -32602, "message": "unknown prompt: nobody"}
+    assert await get(typed(), "missing") == {"code": -32602, "message": "unknown prompt: missing"}
 
 
-async def test_registry_is_driven_from_code() -> None:
+async def test_registry_can_be_used_from_code() -> None:
     server = Server("test")
     server.prompts.add(lambda a: a, name="echo")
-    assert (len(server.prompts), [found.name for found in server.prompts.list()]) == (1, ["echo"])
+    assert (len(server.prompts), [prompt.name for prompt in server.prompts.list()]) == (1, ["echo"])
     assert await server.prompts.get("echo", {"a": "b"}) == PromptResult([Message("user", Text("b"))])
     server.prompts.remove("echo")
     assert (len(server.prompts), server.prompts.list()) == (0, [])
 
 
-async def test_get_from_code_of_what_is_not_there_is_an_error() -> None:
+async def test_getting_an_unknown_prompt_from_code_is_an_error() -> None:
     with pytest.raises(RpcError) as caught:
-        await Server("test").prompts.get("nobody")
+        await Server("test").prompts.get("missing")
     assert caught.value.code == -32602
 
 
-def test_name_is_taken_once() -> None:
+def test_duplicate_name_is_refused() -> None:
     server = prompting("")
     with pytest.raises(RegistrationError, match="'it'"):
         server.prompts.add(lambda: "", name="it")

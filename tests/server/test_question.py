@@ -1,4 +1,4 @@
-"""Asking the client: what is sent, what comes back, what cannot be asked."""
+"""Questions to the client: requests, answers, and what cannot be asked."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ QUESTIONS: dict[str, tuple[Question, str]] = {
 
 
 class Asker:
-    """A server with one tool that asks and keeps the answer."""
+    """A server with one tool that asks a question and stores the answer."""
 
     def __init__(self, question: Question) -> None:
         self.question = question
@@ -87,35 +87,35 @@ class Asker:
 
 
 async def exchange(question: Question, answer: Any, **options: Any) -> tuple[dict[str, Any], Any]:
-    """Ask, answer, and return what was asked and what the handler got."""
+    """Ask and answer; returns the request and what the handler got."""
     asker = Asker(question)
     async with ScriptedClient(asker.server, capabilities=EVERYTHING, **options) as client:
         task = client.start_call("ask")
-        asked = await client.heard()
-        await client.answer(asked, answer)
+        request = await client.receive()
+        await client.answer(request, answer)
         result = (await finished(task))["result"]
         assert len(client.session.outgoing_requests) == 0
     if result.get("isError"):
-        return asked, result["content"][0]["text"]
+        return request, result["content"][0]["text"]
     (got,) = asker.answers
-    return {name: asked.get(name) for name in ("method", "params")}, got
+    return {name: request.get(name) for name in ("method", "params")}, got
 
 
 async def refusal(question: Question, **options: Any) -> str:
-    """What the model reads when nothing could be asked."""
+    """The error text that the model reads if the question cannot be asked."""
     asker = Asker(question)
     async with ScriptedClient(asker.server, **options) as client:
         result = await client.call("ask")
-        assert (result["isError"], client.heard_so_far(), asker.answers) == (True, [], [])
+        assert (result["isError"], client.received_so_far(), asker.answers) == (True, [], [])
         text: str = result["content"][0]["text"]
         return text
 
 
 async def test_sample_is_asked_and_read() -> None:
-    asked, got = await exchange(
+    request, got = await exchange(
         lambda ctx: ctx.sample("hi", max_tokens=5, system_prompt="be brief", stop_sequences=["."]), SAMPLED
     )
-    assert asked == {
+    assert request == {
         "method": "sampling/createMessage",
         "params": {
             "messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}],
@@ -143,8 +143,8 @@ async def test_sample_is_asked_and_read() -> None:
     ],
 )
 async def test_messages_of_a_sample(messages: Any, sent: Any) -> None:
-    asked, _ = await exchange(lambda ctx: ctx.sample(messages), SAMPLED)
-    assert asked["params"]["messages"] == sent
+    request, _ = await exchange(lambda ctx: ctx.sample(messages), SAMPLED)
+    assert request["params"]["messages"] == sent
 
 
 @pytest.mark.parametrize(
@@ -155,26 +155,26 @@ async def test_messages_of_a_sample(messages: Any, sent: Any) -> None:
         (EmbeddedResource(Contents("a://b", text="")), NEWEST, "resource"),
     ],
 )
-async def test_content_that_cannot_be_sampled_from_is_refused(block: Any, revision: str, kind: str) -> None:
-    """Sampling messages hold text, images and, where the revision has it, audio."""
+async def test_unsupported_sampling_content_is_refused(block: Any, revision: str, kind: str) -> None:
+    """Sampling messages may have text, images and, if the revision has it, audio."""
     text = await refusal(lambda ctx: ctx.sample(block), revision=revision, capabilities={"sampling": {}})
     assert text == f"the client's protocol revision cannot sample from {kind} content"
 
 
-async def test_sample_with_tools_is_asked_where_the_client_can() -> None:
+async def test_sampling_with_tools_is_sent_to_clients_that_support_it() -> None:
     tools = [{"name": "add", "inputSchema": {"type": "object"}}]
-    asked, got = await exchange(
+    request, got = await exchange(
         lambda ctx: ctx.sample("hi", tools=tools, tool_choice={"mode": "auto"}),
         {**SAMPLED, "content": [{"type": "tool_use", "id": "1", "name": "add", "input": {}}]},
     )
-    assert (asked["params"]["tools"], asked["params"]["toolChoice"]) == (tools, {"mode": "auto"})
+    assert (request["params"]["tools"], request["params"]["toolChoice"]) == (tools, {"mode": "auto"})
     assert got.content[0].name == "add"
 
 
 @pytest.mark.parametrize(
     ("revision", "sampling"), [(NEWEST, {}), (STRUCTURED, {"tools": {}}), (FIRST, {"tools": {}})]
 )
-async def test_sample_with_tools_is_refused_where_the_client_cannot(revision: str, sampling: Any) -> None:
+async def test_sampling_with_tools_is_refused_for_other_clients(revision: str, sampling: Any) -> None:
     text = await refusal(
         lambda ctx: ctx.sample("hi", tools=[]), revision=revision, capabilities={"sampling": sampling}
     )
@@ -182,10 +182,10 @@ async def test_sample_with_tools_is_refused_where_the_client_cannot(revision: st
 
 
 async def test_roots_are_asked_and_read() -> None:
-    asked, got = await exchange(
+    request, got = await exchange(
         lambda ctx: ctx.roots(), {"roots": [{"uri": "file:///a", "name": "a"}, {"uri": "file:///b"}]}
     )
-    assert asked == {"method": "roots/list", "params": None}
+    assert request == {"method": "roots/list", "params": None}
     assert got == [Root("file:///a", "a"), Root("file:///b")]
 
 
@@ -193,33 +193,33 @@ async def test_ping_is_asked_of_any_client() -> None:
     asker = Asker(lambda ctx: ctx.ping())
     async with ScriptedClient(asker.server) as client:
         task = client.start_call("ask")
-        asked = await client.heard()
-        await client.answer(asked, {})
-        assert (asked["method"], (await finished(task))["result"]) == ("ping", {"content": []})
+        request = await client.receive()
+        await client.answer(request, {})
+        assert (request["method"], (await finished(task))["result"]) == ("ping", {"content": []})
 
 
 async def test_form_is_asked_and_read_into_its_type() -> None:
-    asked, got = await exchange(
+    request, got = await exchange(
         lambda ctx: ctx.elicit("who?", Person),
         {"action": "accept", "content": {"name": "Ada", "color": "blue"}},
     )
-    assert asked == {
+    assert request == {
         "method": "elicitation/create",
         "params": {"message": "who?", "requestedSchema": PERSON},
     }
     assert got == Elicited("accept", Person("Ada", 30, Color.BLUE))
 
 
-async def test_ready_made_form_is_asked_as_it_is_and_read_as_json() -> None:
-    asked, got = await exchange(
+async def test_given_form_is_sent_unchanged_and_read_as_json() -> None:
+    request, got = await exchange(
         lambda ctx: ctx.elicit("which?", CHOICES), {"action": "accept", "content": {"tags": ["a", "b"]}}
     )
-    assert (asked["params"]["requestedSchema"], got) == (CHOICES, Elicited("accept", {"tags": ["a", "b"]}))
+    assert (request["params"]["requestedSchema"], got) == (CHOICES, Elicited("accept", {"tags": ["a", "b"]}))
 
 
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 @pytest.mark.parametrize("content", [{}, {"content": None}, {"content": {"name": 3}}])
-async def test_user_who_does_not_accept_gives_no_content(action: Any, content: Any) -> None:
+async def test_declined_form_has_no_content(action: Any, content: Any) -> None:
     _, got = await exchange(lambda ctx: ctx.elicit("who?", Person), {"action": action, **content})
     assert (got, got.accepted) == (Elicited(action), False)
 
@@ -238,7 +238,7 @@ async def test_user_who_does_not_accept_gives_no_content(action: Any, content: A
         None,
     ],
 )
-async def test_answer_that_does_not_fit_the_form_is_an_error(answer: Any) -> None:
+async def test_answer_that_violates_the_form_is_an_error(answer: Any) -> None:
     _, text = await exchange(lambda ctx: ctx.elicit("who?", Person), answer)
     assert "the client's answer does not fit the" in text
 
@@ -246,16 +246,16 @@ async def test_answer_that_does_not_fit_the_form_is_an_error(answer: Any) -> Non
 @pytest.mark.parametrize(
     "answer", [None, [], {}, {"role": "system"}, {**SAMPLED, "content": {"type": "smell"}}]
 )
-async def test_sample_that_is_none_is_an_error(answer: Any) -> None:
+async def test_malformed_sample_is_an_error(answer: Any) -> None:
     _, text = await exchange(lambda ctx: ctx.sample("hi"), answer)
     assert text.startswith("the client's answer does not fit the question")
 
 
-async def test_url_is_asked_where_revision_and_client_have_it() -> None:
-    asked, got = await exchange(
+async def test_url_is_sent_if_revision_and_client_support_it() -> None:
+    request, got = await exchange(
         lambda ctx: ctx.elicit_url("pay", "https://example.com/pay"), {"action": "accept"}
     )
-    assert asked["params"] == {
+    assert request["params"] == {
         "mode": "url",
         "message": "pay",
         "url": "https://example.com/pay",
@@ -264,7 +264,7 @@ async def test_url_is_asked_where_revision_and_client_have_it() -> None:
     assert (got.action, got.content, len(got.id) >= 16) == ("accept", None, True)
 
 
-async def test_end_of_a_visit_is_told() -> None:
+async def test_completion_of_a_url_elicitation_is_announced() -> None:
     server = Server("test")
 
     @server.tool
@@ -273,8 +273,8 @@ async def test_end_of_a_visit_is_told() -> None:
 
     async with ScriptedClient(server) as client:
         await client.call("tell")
-        (told,) = client.heard_so_far()
-        assert (told["method"], told["params"]) == (
+        (notification,) = client.received_so_far()
+        assert (notification["method"], notification["params"]) == (
             "notifications/elicitation/complete",
             {"elicitationId": "x"},
         )
@@ -291,9 +291,7 @@ async def test_end_of_a_visit_is_told() -> None:
         (FIRST, {"form": {}}, "form"),
     ],
 )
-async def test_mode_that_revision_or_client_lacks_is_refused(
-    revision: str, elicitation: Any, mode: str
-) -> None:
+async def test_unsupported_mode_is_refused(revision: str, elicitation: Any, mode: str) -> None:
     text = await refusal(
         lambda ctx: ctx.elicit_url("", "a:b") if mode == "url" else ctx.elicit("", Person),
         revision=revision,
@@ -304,18 +302,18 @@ async def test_mode_that_revision_or_client_lacks_is_refused(
 
 @pytest.mark.parametrize("elicitation", [{}, {"form": {}}])
 @pytest.mark.parametrize("revision", [STRUCTURED, NEWEST])
-async def test_form_is_what_elicitation_means_without_modes(revision: str, elicitation: Any) -> None:
+async def test_elicitation_without_modes_means_forms(revision: str, elicitation: Any) -> None:
     asker = Asker(lambda ctx: ctx.elicit("who?", Person))
     async with ScriptedClient(
         asker.server, revision=revision, capabilities={"elicitation": elicitation}
     ) as client:
         task = client.start_call("ask")
-        await client.answer(await client.heard(), {"action": "cancel"})
+        await client.answer(await client.receive(), {"action": "cancel"})
         await finished(task)
     assert asker.answers == [Elicited("cancel")]
 
 
-async def test_multi_select_is_refused_where_the_revision_has_none() -> None:
+async def test_multi_select_is_refused_in_revisions_without_it() -> None:
     text = await refusal(
         lambda ctx: ctx.elicit("which?", CHOICES), revision=STRUCTURED, capabilities={"elicitation": {}}
     )
@@ -323,7 +321,7 @@ async def test_multi_select_is_refused_where_the_revision_has_none() -> None:
 
 
 @pytest.mark.parametrize("capability", QUESTIONS)
-async def test_capability_that_the_client_did_not_declare_is_named(capability: str) -> None:
+async def test_error_names_the_undeclared_capability(capability: str) -> None:
     question, _ = QUESTIONS[capability]
     others = {name: value for name, value in EVERYTHING.items() if name != capability}
     assert await refusal(question, capabilities=others) == f"the client does not support {capability}"
@@ -335,7 +333,7 @@ async def test_nothing_is_asked_before_the_client_is_ready(capability: str) -> N
     client = ScriptedClient(Asker(question).server, capabilities=EVERYTHING)
     await client.initialize()
     text = await client.text_of("ask")
-    assert (text, client.heard_so_far()) == (
+    assert (text, client.received_so_far()) == (
         "the client cannot be asked before it has sent notifications/initialized",
         [],
     )
@@ -345,7 +343,7 @@ async def test_ping_may_be_asked_before_the_client_is_ready() -> None:
     client = ScriptedClient(Asker(lambda ctx: ctx.ping()).server)
     await client.initialize()
     task = client.start_call("ask")
-    await client.answer(await client.heard(), {})
+    await client.answer(await client.receive(), {})
     assert (await finished(task))["result"] == {"content": []}
 
 
@@ -359,51 +357,51 @@ async def test_client_without_a_session_cannot_be_asked() -> None:
     }
 
 
-async def test_error_of_the_client_is_told() -> None:
+async def test_error_of_the_client_is_reported() -> None:
     asker = Asker(lambda ctx: ctx.roots())
     async with ScriptedClient(asker.server, capabilities=EVERYTHING) as client:
         task = client.start_call("ask")
-        await client.refuse(await client.heard(), -1, "user rejected")
+        await client.refuse(await client.receive(), -1, "user rejected")
         text = (await finished(task))["result"]["content"][0]["text"]
         assert text == "the client answered with error -1: user rejected"
 
 
-async def test_client_that_does_not_answer_in_time_is_told_to_forget_it() -> None:
+async def test_question_is_withdrawn_after_its_timeout() -> None:
     asker = Asker(lambda ctx: ctx.roots(timeout=0.001))
     async with ScriptedClient(asker.server, capabilities=EVERYTHING) as client:
         task = client.start_call("ask")
-        asked, withdrawn = await client.heard(), await client.heard()
+        request, withdrawn = await client.receive(), await client.receive()
         text = (await finished(task))["result"]["content"][0]["text"]
         assert text == "the client did not answer roots/list within 0.001 s"
         assert (withdrawn["method"], withdrawn["params"]["requestId"]) == (
             "notifications/cancelled",
-            asked["id"],
+            request["id"],
         )
-        # It comes all the same, and too late: in order, and ignored.
-        await client.answer(asked, {"roots": []})
+        # A late answer is valid, and ignored.
+        await client.answer(request, {"roots": []})
         assert len(client.session.outgoing_requests) == 0
 
 
-async def test_cancelled_request_takes_its_question_back() -> None:
+async def test_cancelled_request_withdraws_its_question() -> None:
     asker = Asker(lambda ctx: ctx.roots())
     async with ScriptedClient(asker.server, capabilities=EVERYTHING) as client:
         task = client.start_call("ask")
-        asked = await client.heard()
+        request = await client.receive()
         await client.cancel(2)
         assert await finished(task) is None
-        withdrawn = await client.heard()
+        withdrawn = await client.receive()
         assert (
             withdrawn["method"],
             withdrawn["params"]["requestId"],
             len(client.session.outgoing_requests),
         ) == (
             "notifications/cancelled",
-            asked["id"],
+            request["id"],
             0,
         )
 
 
-async def test_questions_at_once_get_their_own_answers() -> None:
+async def test_concurrent_questions_get_their_own_answers() -> None:
     server = Server("test")
 
     @server.tool
@@ -413,8 +411,8 @@ async def test_questions_at_once_get_their_own_answers() -> None:
 
     async with ScriptedClient(server, capabilities=EVERYTHING) as client:
         task = client.start_call("ask")
-        asked = [await client.heard(), await client.heard()]
-        for question in reversed(asked):
+        request = [await client.receive(), await client.receive()]
+        for question in reversed(request):
             text = question["params"]["messages"][0]["content"]["text"]
             await client.answer(
                 question, {**SAMPLED, "content": {"type": "text", "text": f"answer to {text}"}}
@@ -423,11 +421,11 @@ async def test_questions_at_once_get_their_own_answers() -> None:
         assert result["structuredContent"] == {"result": ["answer to a", "answer to b"]}
 
 
-async def test_session_that_closes_ends_whoever_waits() -> None:
+async def test_closing_the_session_ends_open_questions() -> None:
     asker = Asker(lambda ctx: ctx.roots())
     async with ScriptedClient(asker.server, capabilities=EVERYTHING) as client:
         task = client.start_call("ask")
-        await client.heard()
+        await client.receive()
     await quiescence()
     async with asyncio.timeout(GUARD):
         assert (await task, asker.answers) == (None, [])

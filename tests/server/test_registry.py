@@ -1,4 +1,4 @@
-"""Pages: opaque cursors, stable while things come and go."""
+"""Pages: opaque cursors that stay valid while components change."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def full_server(count: int, page_size: int) -> Server:
 
 
 async def pages(server: Server, method: str) -> list[int]:
-    """Follow the cursors; the number of things on each page."""
+    """Follow the cursors; returns the number of components on each page."""
     sizes, params = [], {}
     while True:
         result = (await ask(server, method, **params))["result"]
@@ -82,16 +82,16 @@ async def test_cursor_of_another_list_is_invalid_params(method: str) -> None:
 
 
 @pytest.mark.parametrize("cursor", [1, [], {}])
-async def test_cursor_that_is_no_text_is_invalid_params(cursor: Any) -> None:
+async def test_cursor_of_another_type_is_invalid_params(cursor: Any) -> None:
     assert (await ask(full_server(1, 3), "tools/list", cursor=cursor))["error"]["code"] == -32602
 
 
-async def test_null_cursor_is_no_cursor() -> None:
-    """The schema wants a string, but clients send null (server/utilities/pagination)."""
+async def test_null_cursor_is_ignored() -> None:
+    """The schema requires a string, but clients send null (server/utilities/pagination)."""
     assert len((await ask(full_server(1, 3), "tools/list", cursor=None))["result"]["tools"]) == 1
 
 
-def test_page_neither_repeats_nor_skips_when_things_go() -> None:
+def test_page_neither_repeats_nor_skips_after_removals() -> None:
     registry = registry_of(["a", "b", "c", "d"], 2)
     first, cursor = registry.page(None)
     registry.remove("a")
@@ -99,7 +99,7 @@ def test_page_neither_repeats_nor_skips_when_things_go() -> None:
     assert (first, registry.page(cursor)) == (["a", "b"], (["c", "d"], None))
 
 
-def test_what_comes_back_comes_last() -> None:
+def test_component_added_again_comes_last() -> None:
     registry = registry_of(["a", "b", "c"], 2)
     _, cursor = registry.page(None)
     registry.remove("a")
@@ -107,7 +107,7 @@ def test_what_comes_back_comes_last() -> None:
     assert registry.page(cursor) == (["c", "a"], None)
 
 
-def test_cursor_outlives_everything_it_led_to() -> None:
+def test_cursor_stays_valid_when_all_components_are_removed() -> None:
     registry = registry_of(["a", "b"], 1)
     _, cursor = registry.page(None)
     registry.remove("a")
@@ -121,10 +121,10 @@ def test_cursor_outlives_everything_it_led_to() -> None:
     page_size=st.integers(1, 4),
     changes=st.lists(st.lists(st.tuples(st.sampled_from("+-"), st.integers(0, 15)), max_size=4), max_size=6),
 )
-def test_walk_sees_once_whatever_was_there_all_along(count: int, page_size: int, changes: list[Any]) -> None:
+def test_permanent_components_are_listed_exactly_once(count: int, page_size: int, changes: list[Any]) -> None:
     registry = registry_of([str(number) for number in range(count)], page_size)
     stayed = {str(number) for number in range(count)}
-    seen, cursor = registry.page(None)
+    listed, cursor = registry.page(None)
     while cursor is not None:
         for sign, number in changes.pop() if changes else []:
             key = str(number)
@@ -134,17 +134,17 @@ def test_walk_sees_once_whatever_was_there_all_along(count: int, page_size: int,
             elif sign == "+" and registry.get(key) is None:
                 registry.add(Thing(key))
         page, cursor = registry.page(cursor)
-        seen += page
-    assert [key for key in seen if key in stayed] == sorted(stayed, key=int)
+        listed += page
+    assert [key for key in listed if key in stayed] == sorted(stayed, key=int)
 
 
-def test_cursor_is_refused_with_a_bounded_part_of_it() -> None:
+def test_error_quotes_a_limited_part_of_the_cursor() -> None:
     with pytest.raises(RpcError) as caught:
         registry_of(["a"], 1).page("x" * 10_000)
     assert len(caught.value.message) < 200
 
 
 @pytest.mark.parametrize("page_size", [0, -1])
-def test_page_without_room_is_refused(page_size: int) -> None:
+def test_page_size_must_be_positive(page_size: int) -> None:
     with pytest.raises(RegistrationError, match="page_size"):
         Server("test", page_size=page_size)

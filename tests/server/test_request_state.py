@@ -41,17 +41,17 @@ async def refusal(client: DescribingClient, params: dict[str, Any], method: str 
     return error["code"], error["message"]
 
 
-def call(asked: dict[str, Any], name: str = "greet", **arguments: Any) -> dict[str, Any]:
-    return {"name": name, "arguments": arguments, **answering(asked, who=accepted(name="Ada"))}
+def call(reply: dict[str, Any], name: str = "greet", **arguments: Any) -> dict[str, Any]:
+    return {"name": name, "arguments": arguments, **answering(reply, who=accepted(name="Ada"))}
 
 
 async def test_state_is_refused_for_every_single_changed_character() -> None:
     client = client_of()
-    asked = await client.call("greet")
-    state: str = asked["requestState"]
+    reply = await client.call("greet")
+    state: str = reply["requestState"]
     for place in range(0, len(state), 7):
         other = "A" if state[place] != "A" else "B"
-        changed = asked | {"requestState": state[:place] + other + state[place + 1 :]}
+        changed = reply | {"requestState": state[:place] + other + state[place + 1 :]}
         assert await refusal(client, call(changed)) == (-32602, CHANGED)
 
 
@@ -77,8 +77,8 @@ async def test_state_is_refused_for_every_single_changed_character() -> None:
 async def test_state_that_was_changed_is_refused(change: Any) -> None:
     """MR-09."""
     client = client_of()
-    asked = await client.call("greet")
-    changed = asked | {"requestState": change(asked["requestState"])}
+    reply = await client.call("greet")
+    changed = reply | {"requestState": change(reply["requestState"])}
     assert await refusal(client, call(changed)) == (-32602, CHANGED)
 
 
@@ -89,61 +89,61 @@ async def test_state_that_is_no_text_is_refused(state: Any) -> None:
 
 
 async def test_state_of_another_key_is_refused() -> None:
-    asked = await client_of(make_server(sealing=[OTHER_KEY])).call("greet")
-    assert await refusal(client_of(), call(asked)) == (-32602, CHANGED)
+    reply = await client_of(make_server(sealing=[OTHER_KEY])).call("greet")
+    assert await refusal(client_of(), call(reply)) == (-32602, CHANGED)
 
 
-async def test_keys_are_made_at_random_unless_they_are_given() -> None:
-    asked = await client_of(make_server(sealing=None)).call("greet")
-    assert await refusal(client_of(make_server(sealing=None)), call(asked)) == (-32602, CHANGED)
+async def test_default_keys_are_random() -> None:
+    reply = await client_of(make_server(sealing=None)).call("greet")
+    assert await refusal(client_of(make_server(sealing=None)), call(reply)) == (-32602, CHANGED)
 
 
-async def test_workers_that_share_a_key_accept_the_state_of_each_other() -> None:
+async def test_workers_with_the_same_key_accept_each_others_state() -> None:
     first, second = client_of(make_server()), client_of(make_server())
-    asked = await first.call("greet")
-    assert text_of(await second.result("tools/call", call(asked))) == "Hello, Ada"
+    reply = await first.call("greet")
+    assert text_of(await second.result("tools/call", call(reply))) == "Hello, Ada"
 
 
 async def test_keys_can_be_rotated_between_two_rounds() -> None:
-    asked = await client_of(make_server(sealing=[KEY])).call("greet")
+    reply = await client_of(make_server(sealing=[KEY])).call("greet")
     rotated = client_of(make_server(sealing=[OTHER_KEY, KEY]))
-    assert text_of(await rotated.result("tools/call", call(asked))) == "Hello, Ada"
+    assert text_of(await rotated.result("tools/call", call(reply))) == "Hello, Ada"
 
 
-async def test_a_single_key_may_be_given_as_it_is() -> None:
-    asked = await client_of(make_server(sealing=KEY)).call("greet")
-    assert text_of(await client_of().result("tools/call", call(asked))) == "Hello, Ada"
+async def test_a_single_key_is_accepted() -> None:
+    reply = await client_of(make_server(sealing=KEY)).call("greet")
+    assert text_of(await client_of().result("tools/call", call(reply))) == "Hello, Ada"
 
 
-async def test_a_sealer_of_ones_own_may_be_given() -> None:
+async def test_a_custom_sealer_is_accepted() -> None:
     class Numbered:
         """Keeps the state itself and gives the client nothing but a number."""
 
         def __init__(self) -> None:
-            self.kept: list[bytes] = []
+            self.payloads: list[bytes] = []
 
         def seal(self, payload: bytes) -> str:
-            self.kept.append(payload)
-            return str(len(self.kept) - 1)
+            self.payloads.append(payload)
+            return str(len(self.payloads) - 1)
 
         def open(self, sealed: str) -> bytes:
             if sealed != "0":
                 raise BrokenSeal(sealed)
-            return self.kept[0]
+            return self.payloads[0]
 
     client = client_of(make_server(sealing=Numbered()))
-    asked = await client.call("greet")
-    assert asked["requestState"] == "0"
-    assert text_of(await client.result("tools/call", call(asked))) == "Hello, Ada"
-    assert await refusal(client, call(asked | {"requestState": "1"})) == (-32602, CHANGED)
+    reply = await client.call("greet")
+    assert reply["requestState"] == "0"
+    assert text_of(await client.result("tools/call", call(reply))) == "Hello, Ada"
+    assert await refusal(client, call(reply | {"requestState": "1"})) == (-32602, CHANGED)
 
 
-async def test_state_that_clients_cannot_read_is_carried_like_any_other() -> None:
+async def test_encrypted_state_works_like_a_signed_one() -> None:
     client = client_of(make_server(sealing=EncryptingSealer([OTHER_KEY])))
-    asked = await client.call("greet")
-    assert text_of(await client.result("tools/call", call(asked))) == "Hello, Ada"
-    changed = asked["requestState"][:-2] + ("AA" if asked["requestState"][-2:] != "AA" else "BB")
-    assert await refusal(client, call(asked | {"requestState": changed})) == (-32602, CHANGED)
+    reply = await client.call("greet")
+    assert text_of(await client.result("tools/call", call(reply))) == "Hello, Ada"
+    changed = reply["requestState"][:-2] + ("AA" if reply["requestState"][-2:] != "AA" else "BB")
+    assert await refusal(client, call(reply | {"requestState": changed})) == (-32602, CHANGED)
 
 
 @pytest.mark.parametrize(
@@ -159,15 +159,15 @@ async def test_state_that_clients_cannot_read_is_carried_like_any_other() -> Non
 async def test_state_is_refused_on_any_other_request(method: str, params: dict[str, Any]) -> None:
     """MR-10: another tool, other arguments, another method."""
     client = client_of()
-    asked = await client.call("greet")
-    answered = params | answering(asked, who=accepted(name="Ada"))
+    reply = await client.call("greet")
+    answered = params | answering(reply, who=accepted(name="Ada"))
     assert await refusal(client, answered, method) == (-32602, ELSEWHERE)
 
 
 async def test_state_of_one_resource_is_refused_on_another() -> None:
     client = client_of()
-    asked = await client.result("resources/read", {"uri": "greet://a"})
-    answered = {"uri": "greet://b"} | answering(asked, who=accepted(name="Ada"))
+    reply = await client.result("resources/read", {"uri": "greet://a"})
+    answered = {"uri": "greet://b"} | answering(reply, who=accepted(name="Ada"))
     assert await refusal(client, answered, "resources/read") == (-32602, ELSEWHERE)
 
 
@@ -179,8 +179,8 @@ async def test_the_order_of_arguments_does_not_matter() -> None:
         return (await ctx.elicit(f"{a}{b}", FORM, key="who")).action
 
     client = client_of(server)
-    asked = await client.call("pair", a=1, b=2)
-    assert text_of(await client.result("tools/call", call(asked, "pair", b=2, a=1))) == "accept"
+    reply = await client.call("pair", a=1, b=2)
+    assert text_of(await client.result("tools/call", call(reply, "pair", b=2, a=1))) == "accept"
 
 
 @pytest.mark.parametrize(
@@ -197,13 +197,13 @@ async def test_the_order_of_arguments_does_not_matter() -> None:
 )
 async def test_state_of_another_principal_is_refused(mine: Any, theirs: Any) -> None:
     server = make_server()
-    asked = await client_of(server, mine).call("greet")
-    assert await refusal(client_of(server, theirs), call(asked)) == (-32602, ELSEWHERE)
-    assert text_of(await client_of(server, mine).result("tools/call", call(asked))) == "Hello, Ada"
+    reply = await client_of(server, mine).call("greet")
+    assert await refusal(client_of(server, theirs), call(reply)) == (-32602, ELSEWHERE)
+    assert text_of(await client_of(server, mine).result("tools/call", call(reply))) == "Hello, Ada"
 
 
 async def test_principals_are_the_same_by_value() -> None:
-    """Each request has a principal object of its own."""
+    """Each request has its own principal object."""
 
     class Person:
         def __init__(self, name: str) -> None:
@@ -213,13 +213,13 @@ async def test_principals_are_the_same_by_value() -> None:
             return self.name
 
     server = make_server()
-    asked = await client_of(server, Person("ada")).call("greet")
-    assert text_of(await client_of(server, Person("ada")).result("tools/call", call(asked))) == "Hello, Ada"
-    assert await refusal(client_of(server, Person("bob")), call(asked)) == (-32602, ELSEWHERE)
+    reply = await client_of(server, Person("ada")).call("greet")
+    assert text_of(await client_of(server, Person("ada")).result("tools/call", call(reply))) == "Hello, Ada"
+    assert await refusal(client_of(server, Person("bob")), call(reply)) == (-32602, ELSEWHERE)
 
 
 def aged(state: str, seconds: float) -> str:
-    """The same state, as it would be had it been made so many seconds earlier."""
+    """The same state, as if sealed that many seconds earlier."""
     sealer = HmacSealer([KEY])
     opened = json.loads(sealer.open(state))
     opened["expires"] -= seconds
@@ -229,8 +229,8 @@ def aged(state: str, seconds: float) -> str:
 @pytest.mark.parametrize(("age", "served"), [(0, True), (890, True), (901, False), (1e9, False)])
 async def test_state_expires(age: float, served: bool) -> None:
     client = client_of()
-    asked = await client.call("greet")
-    answered = call(asked | {"requestState": aged(asked["requestState"], age)})
+    reply = await client.call("greet")
+    answered = call(reply | {"requestState": aged(reply["requestState"], age)})
     if served:
         assert text_of(await client.result("tools/call", answered)) == "Hello, Ada"
     else:
@@ -238,31 +238,31 @@ async def test_state_expires(age: float, served: bool) -> None:
         assert await refusal(client, answered) == (-32602, text)
 
 
-async def test_how_long_a_state_lives_is_a_limit() -> None:
+async def test_lifetime_of_a_state_is_configurable() -> None:
     client = client_of(make_server(limits=Limits(request_state=60)))
-    asked = await client.call("greet")
-    answered = call(asked | {"requestState": aged(asked["requestState"], 61)})
+    reply = await client.call("greet")
+    answered = call(reply | {"requestState": aged(reply["requestState"], 61)})
     assert (await refusal(client, answered))[0] == -32602
 
 
-async def test_state_may_come_again_while_it_lives() -> None:
-    """It is no single-use token: a client may retry a request whose answer was lost."""
+async def test_state_may_be_used_again_until_it_expires() -> None:
+    """Not a single-use token: a client may retry a request whose answer was lost."""
     client = client_of()
-    asked = await client.call("greet")
+    reply = await client.call("greet")
     for _ in range(3):
-        assert text_of(await client.result("tools/call", call(asked))) == "Hello, Ada"
+        assert text_of(await client.result("tools/call", call(reply))) == "Hello, Ada"
 
 
-async def test_state_does_not_carry_what_nobody_asked_for() -> None:
+async def test_state_does_not_contain_unexpected_answers() -> None:
     client = client_of()
     extra = {f"extra-{number}": "x" * 100 for number in range(10)}
     without = await client.call("greet")
-    asked = await client.call("greet", {"inputResponses": extra})
-    assert len(asked["requestState"]) < len(without["requestState"]) + 100
+    reply = await client.call("greet", {"inputResponses": extra})
+    assert len(reply["requestState"]) < len(without["requestState"]) + 100
 
 
-async def test_handshake_clients_have_no_use_for_a_state() -> None:
-    """There it is a parameter like any other that nobody knows."""
+async def test_state_is_ignored_in_handshake_revisions() -> None:
+    """There it is an unknown parameter like any other."""
     server = make_server()
     message = {"name": "greet", "inputResponses": None, "requestState": "x"}
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": message}

@@ -1,4 +1,4 @@
-"""Scopes: refused before a handler runs, and not shown to who may not use it."""
+"""Scopes: calls are refused before a handler runs, and lists leave out what the caller may not use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ READ, WRITE, ADMIN = "files:read", "files:write", "admin"
 
 
 class Shop:
-    """A server in which everything leaves a trace when it runs."""
+    """A server whose handlers record that they ran."""
 
     def __init__(self, **options: Any) -> None:
         self.server = Server("shop", **options)
@@ -81,7 +81,7 @@ NAMES = [f"{method}:{next(iter(params.values()), '')}" for method, params, _ in 
 
 
 @pytest.mark.parametrize(("method", "params", "needed"), USES, ids=NAMES)
-async def test_without_the_scope_it_is_refused_and_nothing_runs(
+async def test_call_without_the_scope_is_refused_before_the_handler_runs(
     method: str, params: dict[str, Any], needed: list[str]
 ) -> None:
     shop = Shop()
@@ -92,14 +92,14 @@ async def test_without_the_scope_it_is_refused_and_nothing_runs(
 
 
 @pytest.mark.parametrize(("method", "params", "needed"), USES, ids=NAMES)
-async def test_with_the_scope_it_runs(method: str, params: dict[str, Any], needed: list[str]) -> None:
+async def test_call_with_the_scope_is_served(method: str, params: dict[str, Any], needed: list[str]) -> None:
     shop = Shop()
     assert "result" in await shop.ask([*needed, "more"], method, **params)
     assert len(shop.ran) == 1
 
 
 @pytest.mark.parametrize(("method", "params", "needed"), USES, ids=NAMES)
-async def test_where_nobody_asks_who_calls_everything_is_allowed(
+async def test_everything_is_allowed_if_scopes_are_not_checked(
     method: str, params: dict[str, Any], needed: list[str]
 ) -> None:
     assert "result" in await Shop().ask(None, method, **params)
@@ -114,39 +114,39 @@ LISTS = [
 
 
 @pytest.mark.parametrize(("method", "key", "name", "everybody", "some", "needed"), LISTS)
-async def test_lists_show_what_the_caller_may_use(
+async def test_lists_contain_what_the_caller_may_use(
     method: str, key: str, name: str, everybody: set[str], some: set[str], needed: list[str]
 ) -> None:
     shop = Shop()
 
-    async def shown(granted: Iterable[str] | None) -> set[str]:
+    async def listed(granted: Iterable[str] | None) -> set[str]:
         return {item[name] for item in (await shop.ask(granted, method))["result"][key]}
 
-    assert await shown([]) == everybody
-    assert await shown(needed) == await shown(None) == everybody | some
+    assert await listed([]) == everybody
+    assert await listed(needed) == await listed(None) == everybody | some
 
 
 @pytest.mark.parametrize(("page_size", "sizes"), [(1, [1, 1, 1]), (2, [2, 1]), (3, [3]), (4, [3])])
-async def test_pages_are_as_long_as_without_what_is_hidden(page_size: int, sizes: list[int]) -> None:
-    """Five hidden tools stand before, between and after three that are shown."""
+async def test_hidden_components_do_not_shorten_pages(page_size: int, sizes: list[int]) -> None:
+    """Five hidden tools before, between and after three listed ones."""
     server = Server("paged", page_size=page_size)
     for name in ("h1", "s1", "h2", "h3", "s2", "s3", "h4", "h5"):
         server.tools.add(lambda: None, name=name, scopes=[ADMIN] if name[0] == "h" else [])
-    found, names, params = [], [], {}
+    page_sizes, names, params = [], [], {}
     while True:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}
         answer = await server.handle(message, scope=Scope(scopes=frozenset()))
         result = json.loads(answer or b"")["result"]
-        found.append(len(result["tools"]))
+        page_sizes.append(len(result["tools"]))
         names += [tool["name"] for tool in result["tools"]]
         if "nextCursor" not in result:
             break
         params = {"cursor": result["nextCursor"]}
-    assert (found, names) == (sizes, ["s1", "s2", "s3"])
+    assert (page_sizes, names) == (sizes, ["s1", "s2", "s3"])
 
 
-async def test_a_cursor_serves_whoever_has_it() -> None:
-    """It names a place, so one who was granted more meanwhile goes on from there."""
+async def test_a_cursor_works_for_any_caller() -> None:
+    """It is a position, so a caller with more scopes continues from there."""
     server = Server("paged", page_size=1)
     for name in ("s1", "h1", "s2"):
         server.tools.add(lambda: None, name=name, scopes=[ADMIN] if name[0] == "h" else [])
@@ -172,7 +172,7 @@ async def cache_scope(shop: Shop, method: str, **params: Any) -> str:
         ("server/discover", {}, "public"),
     ],
 )
-async def test_what_depends_on_the_caller_is_for_no_shared_cache(
+async def test_results_that_depend_on_the_caller_are_private(
     method: str, params: dict[str, Any], expected: str
 ) -> None:
     assert await cache_scope(Shop(), method, **params) == expected
@@ -190,12 +190,12 @@ async def test_a_list_that_takes_a_scope_is_private() -> None:
     assert await cache_scope(shop, "server/discover") == "private"
 
 
-async def test_a_method_takes_its_scopes_and_names_those_of_its_target_too() -> None:
+async def test_challenge_names_the_scopes_of_method_and_target() -> None:
     shop = Shop(scopes={"tools/call": ["call"], "resources/read": ["call"], "prompts/get": ["call"]})
-    asked = {"name": "wipe", "arguments": {}}
+    params = {"name": "wipe", "arguments": {}}
     both = f"call {WRITE} {ADMIN}"
-    assert (await shop.ask([], "tools/call", **asked))["error"]["data"] == {"scope": both}
-    assert (await shop.ask(["call"], "tools/call", **asked))["error"]["data"] == {"scope": both}
+    assert (await shop.ask([], "tools/call", **params))["error"]["data"] == {"scope": both}
+    assert (await shop.ask(["call"], "tools/call", **params))["error"]["data"] == {"scope": both}
     assert (await shop.ask([], "tools/call", name="open"))["error"]["data"] == {"scope": "call"}
     assert (await shop.ask([], "tools/call", name="none"))["error"]["data"] == {"scope": "call"}
     assert (await shop.ask([], "tools/call", name=5))["error"]["data"] == {"scope": "call"}
@@ -204,10 +204,10 @@ async def test_a_method_takes_its_scopes_and_names_those_of_its_target_too() -> 
     plan = await shop.ask([], "prompts/get", name="plan")
     assert plan["error"]["data"] == {"scope": f"call {READ}"}
     assert shop.ran == []
-    assert "result" in await shop.ask(["call", WRITE, ADMIN], "tools/call", **asked)
+    assert "result" in await shop.ask(["call", WRITE, ADMIN], "tools/call", **params)
 
 
-async def test_what_access_hides_is_not_told_of_by_its_scopes() -> None:
+async def test_challenge_does_not_reveal_hidden_resources() -> None:
     server = Server("hiding", scopes={"resources/read": ["call"]})
     server.resource("x://1", scopes=[READ], access=lambda uri, scope: False)(lambda: "")
     message = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "x://1"}}
@@ -217,16 +217,16 @@ async def test_what_access_hides_is_not_told_of_by_its_scopes() -> None:
     assert hidden["error"]["data"] == {"uri": "x://1"}
 
 
-async def test_a_method_that_is_about_nothing_takes_its_scopes() -> None:
+async def test_method_without_a_target_needs_its_scopes() -> None:
     shop = Shop(scopes={"tools/list": ["look"]})
     assert (await shop.ask([], "tools/list"))["error"]["data"] == {"scope": "look"}
     assert len((await shop.ask(["look"], "tools/list"))["result"]["tools"]) == 1
 
 
-async def test_subscribing_takes_what_reading_takes() -> None:
+async def test_subscribing_needs_the_scopes_of_reading() -> None:
     shop = Shop()
-    heard: list[bytes] = []
-    session = shop.server.open_session(heard.append)
+    posted: list[bytes] = []
+    session = shop.server.open_session(posted.append)
     scope = Scope(session=session, scopes=frozenset())
 
     async def send(method: str, **params: Any) -> Any:
@@ -242,13 +242,13 @@ async def test_subscribing_takes_what_reading_takes() -> None:
     shop.server.close_session(session)
 
 
-async def test_a_handler_sees_who_asks_and_may_require_more() -> None:
+async def test_a_handler_sees_the_principal_and_may_require_scopes() -> None:
     server = Server("asking")
-    seen: list[Any] = []
+    captured: list[Any] = []
 
     @server.tool(scopes=[READ])
     async def read(path: str, ctx: Context) -> str:
-        seen.append((ctx.principal, ctx.scopes))
+        captured.append((ctx.principal, ctx.scopes))
         if path.startswith("private/"):
             ctx.require(ADMIN)
         return "text"
@@ -260,12 +260,12 @@ async def test_a_handler_sees_who_asks_and_may_require_more() -> None:
         return json.loads(await server.handle(message, scope=scope) or b"")
 
     assert "result" in await call("public/a", READ)
-    assert seen == [("ann", frozenset({READ}))]
+    assert captured == [("ann", frozenset({READ}))]
     assert (await call("private/a", READ))["error"]["data"] == {"scope": f"{READ} {ADMIN}"}
     assert "result" in await call("private/a", READ, ADMIN)
 
 
-async def test_a_handler_that_goes_on_without_a_scope_is_not_held_to_it() -> None:
+async def test_a_handler_may_do_without_a_missing_scope() -> None:
     server = Server("asking")
 
     @server.tool
@@ -284,21 +284,21 @@ async def test_a_handler_that_goes_on_without_a_scope_is_not_held_to_it() -> Non
     assert (await call(READ))["error"]["data"] == {"scope": f"{READ} {WRITE}"}
 
 
-@pytest.mark.parametrize("given", ["write", ["two words"], ['quo"te'], ["back\\slash"], [""], [5], ["é"]])
-def test_what_is_no_list_of_scopes_is_refused_at_once(given: Any) -> None:
+@pytest.mark.parametrize("scopes", ["write", ["two words"], ['quo"te'], ["back\\slash"], [""], [5], ["é"]])
+def test_invalid_scopes_are_refused(scopes: Any) -> None:
     server = Server("wrong")
     with pytest.raises(RegistrationError, match="scope"):
-        server.tool(name="t", scopes=given)(lambda: None)
+        server.tool(name="t", scopes=scopes)(lambda: None)
     with pytest.raises(RegistrationError, match="scope"):
-        server.resource("x://1", name="r", scopes=given)(lambda: "")
+        server.resource("x://1", name="r", scopes=scopes)(lambda: "")
     with pytest.raises(RegistrationError, match="scope"):
-        server.prompt(name="p", scopes=given)(lambda: "")
+        server.prompt(name="p", scopes=scopes)(lambda: "")
     with pytest.raises(RegistrationError, match="scope"):
-        server.method("a/b", scopes=given)(lambda: {})
+        server.method("a/b", scopes=scopes)(lambda: {})
     with pytest.raises(RegistrationError, match="scope"):
-        Server("wrong", scopes={"tools/call": given})
+        Server("wrong", scopes={"tools/call": scopes})
 
 
-def test_a_slip_in_the_name_of_a_method_does_not_leave_it_open() -> None:
+def test_scopes_for_an_unknown_method_are_refused() -> None:
     with pytest.raises(RegistrationError, match="'tool/call'"):
         Server("wrong", scopes={"tool/call": ["call"]})

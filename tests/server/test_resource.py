@@ -1,4 +1,4 @@
-"""Resources and templates: what they declare, what is read, who may read it."""
+"""Resources and templates: definitions, contents and access."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def test_value_becomes_contents(value: Any, mime_type: str | None, content
     assert await read(serving(value, mime_type=mime_type), "data://it") == [{"uri": "data://it", **contents}]
 
 
-async def test_contents_go_out_as_they_are() -> None:
+async def test_contents_are_sent_unchanged() -> None:
     parts = [Contents("data://a", text="a"), Contents("data://b", blob=b"", mime_type="image/png")]
     assert await read(serving(parts), "data://it") == [
         {"uri": "data://a", "text": "a"},
@@ -85,7 +85,7 @@ async def test_contents_go_out_as_they_are() -> None:
     assert await read(serving(parts[0]), "data://it") == [{"uri": "data://a", "text": "a"}]
 
 
-async def test_everything_that_is_declared_is_listed() -> None:
+async def test_definition_is_complete() -> None:
     server = serving(
         "",
         name="it",
@@ -118,7 +118,7 @@ async def test_everything_that_is_declared_is_listed() -> None:
     }
 
 
-async def test_templates_are_listed_apart() -> None:
+async def test_templates_are_listed_separately() -> None:
     server = Server("test")
 
     @server.resource("notes://{name}", mime_type="text/markdown", annotations=Annotations(priority=0))
@@ -158,13 +158,13 @@ def test_declaration_is_checked(options: dict[str, Any], problem: str) -> None:
 @pytest.mark.parametrize(
     "uri", ["", "it", "data:", "data://a b", "data://\u00e4", "/path", "http//x", "1a://b"]
 )
-def test_what_is_no_uri_is_refused(uri: str) -> None:
+def test_invalid_uri_is_refused(uri: str) -> None:
     with pytest.raises(RegistrationError):
         Server("test").resources.add(uri, lambda: "", name="a")
 
 
 @pytest.mark.parametrize("uri", ["a://{", "a://}", "a://{}", "a://{a b}"])
-def test_what_is_no_template_is_refused(uri: str) -> None:
+def test_invalid_template_is_refused(uri: str) -> None:
     with pytest.raises(RegistrationError):
         Server("test").resources.add(uri, lambda a="": a, name="a")
 
@@ -219,7 +219,7 @@ async def test_variable_of_another_type_is_invalid_params_with_the_uri() -> None
 @pytest.mark.parametrize(
     "path", ["..", "%2e%2e", "%2E%2e", "..%2Fetc", "a%2F..%2Fb", "a%5Cb", "%2Fetc%2Fpasswd", "%00", "a%0Ab"]
 )
-async def test_variable_that_leads_out_of_its_place_never_reaches_the_function(path: str) -> None:
+async def test_path_traversal_never_reaches_the_function(path: str) -> None:
     server = Server("test")
 
     @server.resource("notes://{name}")
@@ -242,7 +242,7 @@ async def test_uri_is_checked_before_any_code_of_the_author(uri: str) -> None:
 
 
 @pytest.mark.parametrize("revision", [FIRST, None])
-async def test_nothing_at_a_uri_is_not_found(revision: str | None) -> None:
+async def test_unknown_uri_is_not_found(revision: str | None) -> None:
     assert await read(serving(""), "data://other", revision=revision) == {
         "code": -32002,
         "message": "resource not found: data://other",
@@ -263,9 +263,7 @@ def raising(error: Exception, **options: Any) -> Server:
 @pytest.mark.parametrize(
     "error", [ValueError("secret"), ExceptionGroup("secret", [OSError("secret"), OSError()])]
 )
-async def test_failed_read_is_an_internal_error_with_the_uri_and_no_more(
-    error: Exception, caplog: Any
-) -> None:
+async def test_failed_read_is_an_internal_error_with_the_uri_only(error: Exception, caplog: Any) -> None:
     assert await read(raising(error), "data://it") == {
         "code": -32603,
         "message": "internal error",
@@ -286,15 +284,13 @@ async def test_failed_read_is_an_internal_error_with_the_uri_and_no_more(
         (ToolError("public"), {"code": -32603, "message": "public", "data": {"uri": "data://it"}}),
     ],
 )
-async def test_failure_on_purpose_is_the_answer(
-    error: Exception, answer: dict[str, Any], caplog: Any
-) -> None:
+async def test_rpc_error_is_the_answer(error: Exception, answer: dict[str, Any], caplog: Any) -> None:
     assert await read(raising(error), "data://it") == answer
     assert caplog.records == []
 
 
 @pytest.mark.parametrize("value", [object(), {"a": object()}, "\ud800"])
-async def test_value_that_json_cannot_hold_is_an_internal_error(value: Any) -> None:
+async def test_value_that_is_not_json_is_an_internal_error(value: Any) -> None:
     assert (await read(serving(value), "data://it"))["code"] == -32603
 
 
@@ -319,7 +315,7 @@ def guarded(place: str, access: Callable[..., Any]) -> Server:
 @pytest.mark.parametrize("access", [by_principal, by_principal_later])
 @pytest.mark.parametrize("place", ["server", "resource"])
 @pytest.mark.parametrize("method", ["resources/read", "resources/subscribe"])
-async def test_whoever_may_not_read_does_not_learn_that_it_is_there(
+async def test_denied_resource_is_not_found(
     method: str, place: str, access: Callable[..., Any], uri: str
 ) -> None:
     server = guarded(place, access)
@@ -340,12 +336,12 @@ async def test_error_of_an_access_hook_is_the_answer() -> None:
     assert error == {"code": -32001, "message": "log in first", "data": {"uri": "data://it"}}
 
 
-async def test_registry_is_driven_from_code() -> None:
+async def test_registry_can_be_used_from_code() -> None:
     server = Server("test")
     server.resources.add("data://it", lambda: "it", name="it")
     server.resources.add("note://{name}", lambda name: name, name="note")
-    assert [found.uri for found in server.resources.list()] == ["data://it"]
-    assert [found.uri_template for found in server.resources.templates()] == ["note://{name}"]
+    assert [definition.uri for definition in server.resources.list()] == ["data://it"]
+    assert [definition.uri_template for definition in server.resources.templates()] == ["note://{name}"]
     assert await server.resources.read("note://a") == [Contents("note://a", text="a", mime_type="text/plain")]
     server.resources.remove("note://{name}")
     server.resources.remove("data://it")
@@ -353,13 +349,13 @@ async def test_registry_is_driven_from_code() -> None:
 
 
 @pytest.mark.parametrize(("uri", "code"), [("data://it", -32002), ("no uri", -32602)])
-async def test_read_from_code_of_what_is_not_there_is_an_error(uri: str, code: int) -> None:
+async def test_reading_an_unknown_uri_from_code_is_an_error(uri: str, code: int) -> None:
     with pytest.raises(RpcError) as caught:
         await Server("test").resources.read(uri)
     assert caught.value.code == code
 
 
-async def test_static_resource_comes_before_a_template_that_fits_too() -> None:
+async def test_static_resource_takes_precedence_over_a_template() -> None:
     server = Server("test")
     server.resources.add("note://{name}", lambda name: "template")
     server.resources.add("note://a", lambda: "static")

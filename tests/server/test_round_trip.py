@@ -1,4 +1,4 @@
-"""Questions by retry: the client sends its request again with the answers, and the handler finds them."""
+"""Questions by retry: the client sends its request again with the answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def question(message: str, schema: dict[str, Any] = NAME) -> dict[str, Any]:
 
 
 async def ask_name(ctx: Context, message: str = "Who?", **options: Any) -> str:
-    """The name, or what the user did instead."""
+    """The name, or the action if the user did not accept."""
     elicited = await ctx.elicit(message, NAME, **options)
     return elicited.content["name"] if elicited.accepted else elicited.action
 
@@ -44,11 +44,11 @@ async def introduce(ctx: Context) -> str:
 
 async def test_a_question_ends_the_request_and_its_answer_goes_with_the_next() -> None:
     client = DescribingClient(server_of(greet))
-    asked = await client.call("greet")
-    state = asked.pop("requestState")
+    reply = await client.call("greet")
+    state = reply.pop("requestState")
     assert isinstance(state, str)
-    assert asked.pop("_meta")
-    assert asked == {"resultType": "input_required", "inputRequests": {"question-1": question("Who?")}}
+    assert reply.pop("_meta")
+    assert reply == {"resultType": "input_required", "inputRequests": {"question-1": question("Who?")}}
     answered = {"inputResponses": {"question-1": accepted(name="Ada")}, "requestState": state}
     assert text_of(await client.call("greet", answered)) == "Hello, Ada"
 
@@ -68,27 +68,27 @@ async def test_every_kind_of_question_can_be_asked() -> None:
         return f"{sample.text} {[root.uri for root in roots]} {visit.action} {visit.id}"
 
     client = DescribingClient(server_of(ask_all))
-    asked = await client.call("ask_all")
+    reply = await client.call("ask_all")
     message = {"role": "user", "content": {"type": "text", "text": "Say hi"}}
-    assert asked["inputRequests"] == {
+    assert reply["inputRequests"] == {
         "model": {"method": "sampling/createMessage", "params": {"messages": [message], "maxTokens": 9}}
     }
-    asked = await client.call("ask_all", answering(asked, model=sampled("hi")))
-    assert asked["inputRequests"] == {"roots": {"method": "roots/list"}}
-    asked = await client.call("ask_all", answering(asked, roots={"roots": [{"uri": "file:///a"}]}))
+    reply = await client.call("ask_all", answering(reply, model=sampled("hi")))
+    assert reply["inputRequests"] == {"roots": {"method": "roots/list"}}
+    reply = await client.call("ask_all", answering(reply, roots={"roots": [{"uri": "file:///a"}]}))
     page = {"mode": "url", "message": "Pay", "url": "https://pay.example"}
-    assert asked["inputRequests"] == {"page": {"method": "elicitation/create", "params": page}}
-    answered = answering(asked, page={"action": "accept"})
+    assert reply["inputRequests"] == {"page": {"method": "elicitation/create", "params": page}}
+    answered = answering(reply, page={"action": "accept"})
     assert text_of(await client.call("ask_all", answered)) == "hi ['file:///a'] accept None"
 
 
 async def test_questions_in_sequence_take_a_round_each() -> None:
     client = DescribingClient(server_of(introduce))
-    asked = await client.call("introduce")
-    assert asked["inputRequests"] == {"question-1": question("First?")}
-    asked = await client.call("introduce", answering(asked, question_1=accepted(name="Ada")))
-    assert asked["inputRequests"] == {"question-2": question("Second, after Ada?")}
-    answered = answering(asked, question_2=accepted(name="Bob"))
+    reply = await client.call("introduce")
+    assert reply["inputRequests"] == {"question-1": question("First?")}
+    reply = await client.call("introduce", answering(reply, question_1=accepted(name="Ada")))
+    assert reply["inputRequests"] == {"question-2": question("Second, after Ada?")}
+    answered = answering(reply, question_2=accepted(name="Bob"))
     assert text_of(await client.call("introduce", answered)) == "Ada and Bob"
 
 
@@ -98,8 +98,8 @@ async def gathered(ctx: Context) -> str:
 
 async def grouped(ctx: Context) -> str:
     async with asyncio.TaskGroup() as tasks:
-        asked = [tasks.create_task(ask_name(ctx, f"{n}?")) for n in "abc"]
-    return ", ".join(task.result() for task in asked)
+        reply = [tasks.create_task(ask_name(ctx, f"{n}?")) for n in "abc"]
+    return ", ".join(task.result() for task in reply)
 
 
 async def nested(ctx: Context) -> str:
@@ -111,29 +111,29 @@ async def nested(ctx: Context) -> str:
 
 
 @pytest.mark.parametrize("tool", [gathered, grouped, nested])
-async def test_questions_side_by_side_are_asked_at_once(tool: Any) -> None:
+async def test_concurrent_questions_are_asked_together(tool: Any) -> None:
     client = DescribingClient(server_of(tool))
-    asked = await client.call(tool.__name__)
-    assert asked["inputRequests"] == {
+    reply = await client.call(tool.__name__)
+    assert reply["inputRequests"] == {
         "question-1": question("a?"),
         "question-2": question("b?"),
         "question-3": question("c?"),
     }
     answers = {f"question_{n}": accepted(name=name) for n, name in ((1, "Ada"), (2, "Bob"), (3, "Cid"))}
-    assert text_of(await client.call(tool.__name__, answering(asked, **answers))) == "Ada, Bob, Cid"
+    assert text_of(await client.call(tool.__name__, answering(reply, **answers))) == "Ada, Bob, Cid"
 
 
 @pytest.mark.parametrize("tool", [gathered, grouped])
-async def test_what_is_not_answered_is_asked_again_under_its_key(tool: Any) -> None:
+async def test_unanswered_question_is_asked_again_under_its_key(tool: Any) -> None:
     client = DescribingClient(server_of(tool))
-    asked = await client.call(tool.__name__)
-    asked = await client.call(tool.__name__, answering(asked, question_2=accepted(name="Bob")))
-    assert asked["inputRequests"] == {"question-1": question("a?"), "question-3": question("c?")}
-    answered = answering(asked, question_1=accepted(name="Ada"), question_3=accepted(name="Cid"))
+    reply = await client.call(tool.__name__)
+    reply = await client.call(tool.__name__, answering(reply, question_2=accepted(name="Bob")))
+    assert reply["inputRequests"] == {"question-1": question("a?"), "question-3": question("c?")}
+    answered = answering(reply, question_1=accepted(name="Ada"), question_3=accepted(name="Cid"))
     assert text_of(await client.call(tool.__name__, answered)) == "Ada, Bob, Cid"
 
 
-async def test_sequences_side_by_side_keep_their_own_answers() -> None:
+async def test_concurrent_sequences_keep_their_own_answers() -> None:
     """Once its first question is answered, one sequence runs ahead of the other."""
 
     async def sequence(ctx: Context, *names: str) -> str:
@@ -143,12 +143,12 @@ async def test_sequences_side_by_side_keep_their_own_answers() -> None:
         return ", ".join(await asyncio.gather(sequence(ctx, "a1", "a2"), sequence(ctx, "b1")))
 
     client = DescribingClient(server_of(both))
-    asked = await client.call("both")
-    assert asked["inputRequests"] == {"question-1": question("a1?"), "question-2": question("b1?")}
-    answered = answering(asked, question_1=accepted(name="A"), question_2=accepted(name="B"))
-    asked = await client.call("both", answered)
-    assert asked["inputRequests"] == {"question-3": question("a2?")}
-    assert text_of(await client.call("both", answering(asked, question_3=accepted(name="C")))) == "A+C, B"
+    reply = await client.call("both")
+    assert reply["inputRequests"] == {"question-1": question("a1?"), "question-2": question("b1?")}
+    answered = answering(reply, question_1=accepted(name="A"), question_2=accepted(name="B"))
+    reply = await client.call("both", answered)
+    assert reply["inputRequests"] == {"question-3": question("a2?")}
+    assert text_of(await client.call("both", answering(reply, question_3=accepted(name="C")))) == "A+C, B"
 
 
 async def test_the_same_question_twice_gets_two_answers_in_order() -> None:
@@ -156,16 +156,16 @@ async def test_the_same_question_twice_gets_two_answers_in_order() -> None:
         return f"{await ask_name(ctx)}, then {await ask_name(ctx)}"
 
     client = DescribingClient(server_of(twice))
-    asked = await client.call("twice")
-    asked = await client.call("twice", answering(asked, question_1=accepted(name="Ada")))
-    assert asked["inputRequests"] == {"question-2": question("Who?")}
-    assert text_of(await client.call("twice", answering(asked, question_2=accepted(name="Bob")))) == (
+    reply = await client.call("twice")
+    reply = await client.call("twice", answering(reply, question_1=accepted(name="Ada")))
+    assert reply["inputRequests"] == {"question-2": question("Who?")}
+    assert text_of(await client.call("twice", answering(reply, question_2=accepted(name="Bob")))) == (
         "Ada, then Bob"
     )
 
 
 async def test_a_question_that_comes_too_late_ends_with_the_others() -> None:
-    """Its task must not wait for ever: nobody will answer it in this round."""
+    """Its task must not wait forever: the question is not answered in this round."""
     released = asyncio.Event()
     ended: list[BaseException] = []
 
@@ -182,13 +182,13 @@ async def test_a_question_that_comes_too_late_ends_with_the_others() -> None:
         return ", ".join(names)
 
     client = DescribingClient(server_of(both))
-    asked = await client.call("both")
-    assert asked["inputRequests"] == {"question-1": question("early?")}
+    reply = await client.call("both")
+    assert reply["inputRequests"] == {"question-1": question("early?")}
     released.set()
-    asked = await client.call("both", answering(asked, question_1=accepted(name="Ada")))
-    assert asked["inputRequests"] == {"question-2": question("late?")}
+    reply = await client.call("both", answering(reply, question_1=accepted(name="Ada")))
+    assert reply["inputRequests"] == {"question-2": question("late?")}
     assert len(ended) == 2
-    assert text_of(await client.call("both", answering(asked, question_2=accepted(name="Bob")))) == "Ada, Bob"
+    assert text_of(await client.call("both", answering(reply, question_2=accepted(name="Bob")))) == "Ada, Bob"
 
 
 async def test_def_handlers_ask_too() -> None:
@@ -197,9 +197,9 @@ async def test_def_handlers_ask_too() -> None:
         return f"{first} and {ctx.wait(ask_name(ctx, 'Second?'))}"
 
     client = DescribingClient(server_of(in_thread))
-    asked = await client.call("in_thread")
-    asked = await client.call("in_thread", answering(asked, question_1=accepted(name="Ada")))
-    answered = answering(asked, question_2=accepted(name="Bob"))
+    reply = await client.call("in_thread")
+    reply = await client.call("in_thread", answering(reply, question_1=accepted(name="Ada")))
+    answered = answering(reply, question_2=accepted(name="Bob"))
     assert text_of(await client.call("in_thread", answered)) == "Ada and Bob"
 
 
@@ -227,14 +227,14 @@ async def test_prompts_and_resources_ask_like_tools() -> None:
 
     client = DescribingClient(server)
     prompt = {"name": "welcome", "arguments": {"tone": "warm"}}
-    asked = await client.result("prompts/get", prompt)
-    assert asked["inputRequests"] == {"question-1": question("Who?")}
-    result = await client.result("prompts/get", prompt | answering(asked, question_1=accepted(name="Ada")))
+    reply = await client.result("prompts/get", prompt)
+    assert reply["inputRequests"] == {"question-1": question("Who?")}
+    result = await client.result("prompts/get", prompt | answering(reply, question_1=accepted(name="Ada")))
     assert [message["content"]["text"] for message in result["messages"]] == ["warm welcome to Ada"]
     read = {"uri": "notes://tea"}
-    asked = await client.result("resources/read", read)
-    assert sorted(asked) == ["_meta", "inputRequests", "requestState", "resultType"]
-    result = await client.result("resources/read", read | answering(asked, question_1=accepted(name="Ada")))
+    reply = await client.result("resources/read", read)
+    assert sorted(reply) == ["_meta", "inputRequests", "requestState", "resultType"]
+    result = await client.result("resources/read", read | answering(reply, question_1=accepted(name="Ada")))
     assert result["contents"][0]["text"] == "tea by Ada"
 
 
@@ -272,26 +272,26 @@ async def test_completions_cannot_ask() -> None:
         {"action": "accept", "content": "Ada"},
     ],
 )
-async def test_an_answer_that_does_not_fit_is_asked_for_again(answer: Any) -> None:
+async def test_invalid_answer_is_asked_for_again(answer: Any) -> None:
     """MR-20, MR-23."""
     client = DescribingClient(server_of(greet))
-    asked = await client.call("greet", answering(await client.call("greet"), question_1=answer))
-    assert asked["inputRequests"] == {"question-1": question("Who?")}
-    assert text_of(await client.call("greet", answering(asked, question_1=accepted(name="Ada")))) == (
+    reply = await client.call("greet", answering(await client.call("greet"), question_1=answer))
+    assert reply["inputRequests"] == {"question-1": question("Who?")}
+    assert text_of(await client.call("greet", answering(reply, question_1=accepted(name="Ada")))) == (
         "Hello, Ada"
     )
 
 
-async def test_answers_to_what_was_not_asked_are_ignored() -> None:
-    """MR-22: not kept for a later question either."""
+async def test_unexpected_answers_are_ignored() -> None:
+    """MR-22: they are not stored for a later question either."""
     client = DescribingClient(server_of(introduce))
-    asked = await client.call("introduce")
+    reply = await client.call("introduce")
     extra = {"question_2": accepted(name="Eve"), "else": 5, "": None}
-    asked = await client.call("introduce", answering(asked, question_1=accepted(name="Ada"), **extra))
-    assert asked["inputRequests"] == {"question-2": question("Second, after Ada?")}
+    reply = await client.call("introduce", answering(reply, question_1=accepted(name="Ada"), **extra))
+    assert reply["inputRequests"] == {"question-2": question("Second, after Ada?")}
 
 
-async def test_an_answer_without_a_state_is_taken_for_what_its_key_asks() -> None:
+async def test_answer_without_a_state_is_matched_by_its_key() -> None:
     """The official suite sends one (sep-2322-ignore-unexpected-params)."""
     client = DescribingClient(server_of(greet))
     answered = {"inputResponses": {"question-1": accepted(name="Ada"), "unknown": {"x": 1}}}
@@ -300,22 +300,22 @@ async def test_an_answer_without_a_state_is_taken_for_what_its_key_asks() -> Non
 
 async def test_a_state_without_answers_asks_again() -> None:
     client = DescribingClient(server_of(greet))
-    asked = await client.call("greet")
-    again = await client.call("greet", {"requestState": asked["requestState"]})
-    assert again["inputRequests"] == asked["inputRequests"]
+    reply = await client.call("greet")
+    again = await client.call("greet", {"requestState": reply["requestState"]})
+    assert again["inputRequests"] == reply["inputRequests"]
 
 
 @pytest.mark.parametrize("responses", [None, [], "x", 5, True])
-async def test_responses_that_are_no_object_are_refused(responses: Any) -> None:
+async def test_invalid_responses_are_refused(responses: Any) -> None:
     """MR-21."""
     client = DescribingClient(server_of(greet))
-    asked = await client.call("greet")
-    for state in ({}, {"requestState": asked["requestState"]}):
+    reply = await client.call("greet")
+    for state in ({}, {"requestState": reply["requestState"]}):
         error = await client.error("tools/call", {"name": "greet", "inputResponses": responses, **state})
         assert (error["code"], error["message"][:24]) == (-32602, "invalid inputResponses: ")
 
 
-async def test_a_handler_that_asks_something_else_is_told_so() -> None:
+async def test_changed_question_is_an_internal_error() -> None:
     numbers = count(1)
 
     async def fickle(ctx: Context) -> str:
@@ -328,7 +328,7 @@ async def test_a_handler_that_asks_something_else_is_told_so() -> None:
     assert "question-1" in error["message"]
 
 
-async def test_a_named_question_that_changes_is_told_so() -> None:
+async def test_changed_question_with_a_key_is_an_internal_error() -> None:
     numbers = count(1)
 
     async def fickle(ctx: Context) -> str:
@@ -349,26 +349,26 @@ async def test_two_questions_under_one_key_are_refused() -> None:
 
 
 @pytest.mark.parametrize("outcome", [None, 0, "text", {"id": [1, 2.5, None]}])
-async def test_what_is_done_once_is_done_in_one_round_only(outcome: Any) -> None:
+async def test_once_runs_in_one_round_only(outcome: Any) -> None:
     done: list[int] = []
-    seen: list[Any] = []
+    captured: list[Any] = []
 
     async def order(ctx: Context) -> str:
         async def place() -> Any:
             done.append(1)
             return outcome
 
-        seen.append(await ctx.once("order", place))
+        captured.append(await ctx.once("order", place))
         await ask_name(ctx, "First?")
-        seen.append(await ctx.once("second", lambda: done.append(2)))
+        captured.append(await ctx.once("second", lambda: done.append(2)))
         return await ask_name(ctx, "Second?")
 
     client = DescribingClient(server_of(order))
-    asked = await client.call("order")
-    asked = await client.call("order", answering(asked, question_1=accepted(name="Ada")))
-    assert text_of(await client.call("order", answering(asked, question_2=accepted(name="Bob")))) == "Bob"
+    reply = await client.call("order")
+    reply = await client.call("order", answering(reply, question_1=accepted(name="Ada")))
+    assert text_of(await client.call("order", answering(reply, question_2=accepted(name="Bob")))) == "Bob"
     assert done == [1, 2]
-    assert seen == [outcome, outcome, None, outcome, None]
+    assert captured == [outcome, outcome, None, outcome, None]
 
 
 @pytest.mark.parametrize("offered", [{}, {"sampling": {}}, {"roots": {}}])
@@ -384,7 +384,7 @@ async def test_a_client_is_only_asked_what_it_declared(offered: dict[str, Any]) 
     }
 
 
-async def test_what_a_question_needs_is_named_in_full() -> None:
+async def test_error_names_the_full_capability() -> None:
     async def visit(ctx: Context) -> str:
         return (await ctx.elicit_url("Pay", "https://pay.example")).action
 
@@ -400,13 +400,13 @@ async def test_what_a_question_needs_is_named_in_full() -> None:
 
 
 async def test_a_handler_can_do_without_the_answer() -> None:
-    """As in the handshake revisions: what it cannot ask is an AskError."""
+    """As in the handshake revisions, it gets an AskError."""
 
     async def flexible(ctx: Context) -> str:
         try:
             return await ask_name(ctx)
         except AskError as error:
-            return f"nobody: {error}"
+            return f"nothing: {error}"
 
     text = await DescribingClient(server_of(flexible), capabilities={}).call("flexible")
-    assert text_of(text) == "nobody: the client does not support elicitation"
+    assert text_of(text) == "nothing: the client does not support elicitation"

@@ -1,4 +1,4 @@
-"""Ready-made JSON Schemas go out untouched, and are obeyed; nothing is ever fetched."""
+"""Given JSON Schemas are sent unchanged and enforced; nothing is ever fetched."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def person_server(schema: dict[str, Any] = READY) -> Server:
     return server
 
 
-async def test_ready_made_schema_goes_out_untouched() -> None:
+async def test_given_schema_is_sent_unchanged() -> None:
     (listed,) = (await ask(person_server(), "tools/list"))["result"]["tools"]
     assert listed["inputSchema"] == READY
 
 
-async def test_ready_made_schema_is_left_as_it_was() -> None:
+async def test_given_schema_is_not_modified() -> None:
     before = copy.deepcopy(READY)
     await call(person_server(), "person", {"name": "Ada"})
     assert before == READY
 
 
 @pytest.mark.parametrize("arguments", [{"name": "Ada"}, {"name": "Ada", "age": 3, "tags": ["a"]}])
-async def test_arguments_that_fit_reach_the_function(arguments: dict[str, Any]) -> None:
+async def test_valid_arguments_reach_the_function(arguments: dict[str, Any]) -> None:
     result = await call(person_server(), "person", arguments)
     assert result == {"content": [{"type": "text", "text": repr(arguments)}]}
 
@@ -71,7 +71,7 @@ async def test_arguments_that_fit_reach_the_function(arguments: dict[str, Any]) 
         ([], "`$`"),
     ],
 )
-async def test_arguments_that_do_not_fit_are_refused_with_their_place(arguments: Any, place: str) -> None:
+async def test_invalid_arguments_are_refused_with_their_path(arguments: Any, place: str) -> None:
     answer = await ask(person_server(), "tools/call", name="person", arguments=arguments)
     assert answer["result"]["isError"] is True
     assert answer["result"]["content"][0]["text"].endswith(f"at {place}")
@@ -110,7 +110,7 @@ def test_schema_that_cannot_describe_arguments_is_refused(schema: dict[str, Any]
     ["https://example.com/other.json", "http://127.0.0.1:1/a.json", "file:///etc/passwd", "other.json"],
 )
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
-def test_reference_that_leaves_the_schema_is_never_fetched(keyword: str, reference: str) -> None:
+def test_external_reference_is_never_fetched(keyword: str, reference: str) -> None:
     with pytest.raises(RegistrationError):
         Validator({"type": "object", "properties": {"a": {keyword: reference}}})
 
@@ -155,14 +155,14 @@ def test_pydantic_model_writes_itself() -> None:
 
 
 def test_read_only_mapping_is_an_object() -> None:
-    given = {"outer": MappingProxyType({"inner": (1, 2)})}
-    assert msgspec.json.encode(given, enc_hook=write_custom) == b'{"outer":{"inner":[1,2]}}'
+    value = {"outer": MappingProxyType({"inner": (1, 2)})}
+    assert msgspec.json.encode(value, enc_hook=write_custom) == b'{"outer":{"inner":[1,2]}}'
 
 
 class Opaque: ...
 
 
 @pytest.mark.parametrize("use", [lambda: read_custom(Opaque, 1), lambda: write_custom(Opaque())])
-def test_other_types_do_neither(use: Any) -> None:
+def test_other_types_are_refused(use: Any) -> None:
     with pytest.raises(NotImplementedError, match="Opaque"):
         use()

@@ -1,4 +1,4 @@
-"""Older clients get what their revision knows."""
+"""Content is adapted to older revisions."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_structured_content(revision: str, structured: dict[str, Any]) -> 
     assert result == {"content": [{"type": "text", "text": '{"a":1}'}], **structured}
 
 
-async def test_whole_result_keeps_what_the_revision_knows() -> None:
+async def test_tool_result_is_adapted_to_the_revision() -> None:
     assert await call(server_with_everything(), "whole", revision=FIRST) == {
         "content": [TEXT_LINK],
         "isError": True,
@@ -93,7 +93,7 @@ async def test_whole_result_keeps_what_the_revision_knows() -> None:
         (ResourceLink("a:b", "b", description="buzzing"), "b: a:b (buzzing)"),
     ],
 )
-async def test_link_as_text_says_what_it_knows(link: ResourceLink, text: str) -> None:
+async def test_link_becomes_descriptive_text(link: ResourceLink, text: str) -> None:
     server = Server("test")
     client = ScriptedClient(server, revision=FIRST)
     await client.initialize()

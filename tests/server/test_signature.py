@@ -1,4 +1,4 @@
-"""A function's signature is its tool's input schema, and what its arguments are decoded into."""
+"""From a function's signature to its input schema and typed arguments."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_keyword_only_parameters_count() -> None:
     }
 
 
-def test_context_is_no_argument_whatever_its_name() -> None:
+def test_context_is_not_an_argument() -> None:
     def tool(a: int, anything: Context) -> None: ...
 
     assert list(properties(tool)) == ["a"]
@@ -104,7 +104,7 @@ def test_context_may_be_optional() -> None:
     assert properties(tool) == {}
 
 
-def test_parameter_without_annotation_takes_anything() -> None:
+def test_parameter_without_annotation_accepts_anything() -> None:
     def tool(a, b=1):  # type: ignore[no-untyped-def]
         ...
 
@@ -164,13 +164,13 @@ def test_nested_types_are_defined_once_under_defs() -> None:
 
 
 def test_definitions_of_pydantic_models_are_at_the_root() -> None:
-    """Their references are written from there."""
+    """Their references start from the root."""
 
     def tool(outer: Outer) -> None: ...
 
-    made = schema(tool)
-    assert made["$defs"] == {"Inner": Inner.model_json_schema()}
-    assert made["properties"]["outer"]["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
+    tool_schema = schema(tool)
+    assert tool_schema["$defs"] == {"Inner": Inner.model_json_schema()}
+    assert tool_schema["properties"]["outer"]["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_constraints_of_annotated_are_kept() -> None:
         ("def tool(**kwargs): ...", r"\*\*kwargs"),
     ],
 )
-def test_parameter_that_cannot_be_given_by_name_is_refused(source: str, kind: str) -> None:
+def test_parameter_that_cannot_be_passed_by_name_is_refused(source: str, kind: str) -> None:
     namespace: dict[str, Any] = {}
     exec(source, namespace)
     with pytest.raises(RegistrationError, match=f"tool: {kind}"):
@@ -240,7 +240,7 @@ def test_annotation_that_cannot_be_resolved_is_refused() -> None:
 class Opaque: ...
 
 
-def test_type_that_json_cannot_hold_is_refused() -> None:
+def test_type_without_json_schema_is_refused() -> None:
     def tool(a: Opaque) -> None: ...
 
     with pytest.raises(RegistrationError, match="Opaque"):
@@ -249,32 +249,32 @@ def test_type_that_json_cannot_hold_is_refused() -> None:
 
 @pytest.mark.parametrize("marker", [bytearray(b"a"), [1], {"a": [1]}, {1}])
 async def test_mutable_default_is_fresh_for_every_call(marker: Any) -> None:
-    seen = []
+    captured = []
 
     async def tool(a=marker) -> None:  # type: ignore[no-untyped-def]
-        seen.append(a)
+        captured.append(a)
 
     server = Server("test")
     server.tools.add(tool)
     await call(server, "tool")
     await call(server, "tool")
-    assert (seen, seen[0] is seen[1], seen[0] is marker) == ([marker, marker], False, False)
+    assert (captured, captured[0] is captured[1], captured[0] is marker) == ([marker, marker], False, False)
 
 
 def takes(annotation: Any) -> tuple[Server, list[Any]]:
-    seen: list[Any] = []
+    captured: list[Any] = []
 
     async def tool(value) -> None:  # type: ignore[no-untyped-def]
-        seen.append(value)
+        captured.append(value)
 
     tool.__annotations__["value"] = annotation
     server = Server("test")
     server.tools.add(tool)
-    return server, seen
+    return server, captured
 
 
 @pytest.mark.parametrize(
-    ("annotation", "given", "value"),
+    ("annotation", "argument", "value"),
     [
         (int, 3, 3),
         (float, 3, 3.0),
@@ -291,14 +291,14 @@ def takes(annotation: Any) -> tuple[Server, list[Any]]:
         (Any, {"a": [1, None]}, {"a": [1, None]}),
     ],
 )
-async def test_argument_reaches_the_function_as_its_type(annotation: Any, given: Any, value: Any) -> None:
-    server, seen = takes(annotation)
-    assert await call(server, "tool", {"value": given}) == {"content": []}
-    assert (seen, type(seen[0])) == ([value], type(value))
+async def test_argument_reaches_the_function_as_its_type(annotation: Any, argument: Any, value: Any) -> None:
+    server, captured = takes(annotation)
+    assert await call(server, "tool", {"value": argument}) == {"content": []}
+    assert (captured, type(captured[0])) == ([value], type(value))
 
 
 @pytest.mark.parametrize(
-    ("annotation", "given"),
+    ("annotation", "argument"),
     [
         (int, "3"),
         (int, 3.5),
@@ -315,17 +315,17 @@ async def test_argument_reaches_the_function_as_its_type(annotation: Any, given:
         (Annotated[int, msgspec.Meta(ge=1)], 0),
     ],
 )
-async def test_argument_of_another_type_never_reaches_the_function(annotation: Any, given: Any) -> None:
-    server, seen = takes(annotation)
-    result = await call(server, "tool", {"value": given})
-    assert (result["isError"], seen) == (True, [])
+async def test_argument_of_another_type_never_reaches_the_function(annotation: Any, argument: Any) -> None:
+    server, captured = takes(annotation)
+    result = await call(server, "tool", {"value": argument})
+    assert (result["isError"], captured) == (True, [])
 
 
 @pytest.mark.parametrize("arguments", [{}, {"value": 1, "more": 2}, {"Value": 1}])
 async def test_missing_and_unknown_arguments_are_refused(arguments: dict[str, Any]) -> None:
-    server, seen = takes(int)
+    server, captured = takes(int)
     result = await call(server, "tool", arguments)
-    assert (result["isError"], seen) == (True, [])
+    assert (result["isError"], captured) == (True, [])
 
 
 async def test_bound_method_is_a_tool() -> None:

@@ -1,4 +1,4 @@
-"""Threads for `def` handlers: made on demand, up to a limit, never in the way of exit."""
+"""Threads for `def` handlers: started on demand, up to a limit, and never blocking exit."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ async def test_function_runs_elsewhere_with_its_arguments() -> None:
 
 async def test_function_sees_the_context_and_cannot_change_it() -> None:
     def visit() -> str:
-        seen = PLACE.get()
+        inherited = PLACE.get()
         PLACE.set("thread")
-        return seen
+        return inherited
 
     token = PLACE.set("task")
     try:
@@ -78,7 +78,7 @@ async def test_no_more_run_at_once_than_the_limit_says() -> None:
     assert (started <= 2, len(running)) == (True, 5)
 
 
-async def test_thread_is_used_again() -> None:
+async def test_thread_is_reused() -> None:
     threads = ThreadPool(3)
     used = {await outcome(threads.run(threading.current_thread, {})) for _ in range(20)}
     assert len(used) <= 3
@@ -99,7 +99,7 @@ async def test_job_that_was_cancelled_in_the_queue_never_runs() -> None:
 
 
 @pytest.mark.parametrize("cancelled", [False, True])
-async def test_thread_leaves_when_it_is_really_through(cancelled: bool) -> None:
+async def test_on_done_is_called_when_the_thread_has_finished(cancelled: bool) -> None:
     threads, release, loop = ThreadPool(1), threading.Event(), asyncio.get_running_loop()
     started, left = asyncio.Event(), asyncio.Event()
 
@@ -117,7 +117,7 @@ async def test_thread_leaves_when_it_is_really_through(cancelled: bool) -> None:
     await reached(left)
 
 
-async def test_outcome_that_nobody_waits_for_is_dropped() -> None:
+async def test_outcome_of_a_cancelled_job_is_discarded() -> None:
     threads, release = ThreadPool(1), threading.Event()
     first = threads.run(release.wait, {"timeout": GUARD})
     first.cancel()
@@ -127,7 +127,7 @@ async def test_outcome_that_nobody_waits_for_is_dropped() -> None:
     assert first.cancelled() is True
 
 
-def test_loop_that_is_gone_is_told_nothing() -> None:
+def test_closed_loop_is_not_called() -> None:
     threads, release = ThreadPool(1), threading.Event()
     left = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Tools: how they are declared, and how calls of them end."""
+"""Tools: definitions, and the outcomes of calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def failing(error: BaseException) -> Server:
     return server
 
 
-async def test_everything_that_is_declared_is_listed() -> None:
+async def test_definition_is_complete() -> None:
     server = Server("test")
 
     @server.tool(
@@ -61,7 +61,7 @@ async def test_everything_that_is_declared_is_listed() -> None:
     }
 
 
-async def test_what_is_not_declared_is_left_out() -> None:
+async def test_unset_fields_are_omitted() -> None:
     server = Server("test")
     server.tools.add(lambda: None, name="bare")
     assert (await ask(server, "tools/list"))["result"] == {
@@ -87,22 +87,22 @@ def test_description_is_the_summary_of_the_docstring() -> None:
 def test_decorator_returns_the_function_itself() -> None:
     server = Server("test")
 
-    def one() -> None: ...
+    def first() -> None: ...
 
-    def two() -> None: ...
+    def second() -> None: ...
 
-    assert (server.tool(one) is one, server.tool(title="Two")(two) is two) == (True, True)
+    assert (server.tool(first) is first, server.tool(title="Two")(second) is second) == (True, True)
 
 
 @pytest.mark.parametrize("name", ["a", "A-b_c.9", "x" * 128, "...", "_"])
-def test_name_of_plain_characters_is_taken(name: str) -> None:
+def test_valid_name_is_accepted(name: str) -> None:
     server = Server("test")
     server.tools.add(lambda: None, name=name)
     assert [tool.name for tool in server.tools.list()] == [name]
 
 
 @pytest.mark.parametrize("name", ["a b", "a/b", "x" * 129, "\u00e4", "a\n", "\u0661", "a,b"])
-def test_name_that_clients_drop_is_refused(name: str) -> None:
+def test_invalid_name_is_refused(name: str) -> None:
     with pytest.raises(RegistrationError):
         Server("test").tools.add(lambda: None, name=name)
 
@@ -126,22 +126,22 @@ def test_annotations_may_be_a_value() -> None:
 
 async def test_unknown_tool_is_invalid_params() -> None:
     server = failing(ToolError("not reached"))
-    assert await call(server, "nobody") == {"code": -32602, "message": "unknown tool: nobody"}
+    assert await call(server, "missing") == {"code": -32602, "message": "unknown tool: missing"}
 
 
 @pytest.mark.parametrize("revision", [FIRST, BATCHING, STRUCTURED])
-async def test_bad_arguments_are_a_protocol_error_where_the_revision_says_so(revision: str) -> None:
+async def test_invalid_arguments_are_a_protocol_error_in_older_revisions(revision: str) -> None:
     answer = await call(failing(ToolError("not reached")), "fail", {"a": 1}, revision=revision)
     assert answer["code"] == -32602
 
 
-async def test_bad_arguments_are_a_tool_error_since_the_revision_that_says_so() -> None:
+async def test_invalid_arguments_are_a_tool_error_in_newer_revisions() -> None:
     answer = await call(failing(ToolError("not reached")), "fail", {"a": 1}, revision=NEWEST)
     assert (answer["isError"], "fail" in answer["content"][0]["text"]) == (True, True)
 
 
 @pytest.mark.parametrize("params", [{"name": "fail"}, {"name": "fail", "arguments": None}])
-async def test_no_arguments_are_no_arguments(params: dict[str, Any]) -> None:
+async def test_missing_and_null_arguments_are_empty(params: dict[str, Any]) -> None:
     answer = await ask(failing(ToolError("reached")), "tools/call", **params)
     assert answer["result"] == {"content": [{"type": "text", "text": "reached"}], "isError": True}
 
@@ -153,7 +153,7 @@ async def test_call_without_a_name_is_invalid_params(params: dict[str, Any]) -> 
 
 @pytest.mark.parametrize("error", [ToolError("no such city"), AskError("no such city")])
 @pytest.mark.parametrize("group", [False, True])
-async def test_failure_on_purpose_is_told_to_the_model(error: Exception, group: bool, caplog: Any) -> None:
+async def test_tool_error_is_sent_to_the_model(error: Exception, group: bool, caplog: Any) -> None:
     raised = ExceptionGroup("inner", [ExceptionGroup("inmost", [error])]) if group else error
     assert await call(failing(raised), "fail") == {
         "content": [{"type": "text", "text": "no such city"}],
@@ -162,7 +162,7 @@ async def test_failure_on_purpose_is_told_to_the_model(error: Exception, group: 
     assert caplog.records == []
 
 
-async def test_task_group_with_one_failure_on_purpose_is_that_failure() -> None:
+async def test_task_group_with_one_tool_error_is_that_error() -> None:
     server = Server("test")
 
     async def inner() -> None:
@@ -187,7 +187,7 @@ async def test_task_group_with_one_failure_on_purpose_is_that_failure() -> None:
         ExceptionGroup("secret", [ValueError("secret")]),
     ],
 )
-async def test_other_failure_is_logged_and_tells_nothing(error: Exception, caplog: Any) -> None:
+async def test_other_failure_is_logged_only(error: Exception, caplog: Any) -> None:
     assert await call(failing(error), "fail") == {
         "content": [{"type": "text", "text": "tool fail failed: internal error"}],
         "isError": True,
@@ -206,7 +206,7 @@ async def test_rpc_error_of_a_tool_is_the_answer() -> None:
     }
 
 
-async def test_registry_is_driven_from_code() -> None:
+async def test_registry_can_be_used_from_code() -> None:
     server = Server("test")
 
     def add(a: int, b: int = 1) -> int:
@@ -219,18 +219,18 @@ async def test_registry_is_driven_from_code() -> None:
     assert (len(server.tools), server.tools.list()) == (0, [])
 
 
-async def test_call_from_code_of_what_is_not_there_is_an_error() -> None:
+async def test_calling_an_unknown_tool_from_code_is_an_error() -> None:
     with pytest.raises(RpcError) as caught:
-        await Server("test").tools.call("nobody")
+        await Server("test").tools.call("missing")
     assert caught.value.code == -32602
 
 
-def test_removing_what_is_not_there_is_a_key_error() -> None:
+def test_removing_an_unknown_tool_is_a_key_error() -> None:
     with pytest.raises(KeyError):
-        Server("test").tools.remove("nobody")
+        Server("test").tools.remove("missing")
 
 
-def test_name_is_taken_once_until_it_is_removed() -> None:
+def test_name_is_free_again_after_removal() -> None:
     server = failing(ToolError("not reached"))
     with pytest.raises(RegistrationError, match="'fail'"):
         server.tools.add(lambda: None, name="fail")
@@ -240,6 +240,6 @@ def test_name_is_taken_once_until_it_is_removed() -> None:
 
 
 @pytest.mark.parametrize("concurrency", [0, -1])
-def test_tool_that_may_never_run_is_refused(concurrency: int) -> None:
+def test_concurrency_must_be_positive(concurrency: int) -> None:
     with pytest.raises(RegistrationError, match="concurrency"):
         Server("test").tools.add(lambda: None, name="a", concurrency=concurrency)

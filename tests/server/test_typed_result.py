@@ -1,4 +1,4 @@
-"""Results that say what they are, who made them, and how long they may be kept; what goes with a request."""
+"""Typed results: `resultType`, the server's name, caching hints; and the `_meta` of requests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def make_server(**options: Any) -> Server:
         return "a"
 
     @server.resource("notes://long/{name}", cache=Cache(60_000, "public"))
-    async def kept(name: str) -> str:
+    async def cached(name: str) -> str:
         return name
 
     return server
@@ -77,7 +77,7 @@ def complete_server() -> Server:
 
 
 @pytest.mark.parametrize("method", REQUESTS)
-async def test_every_result_says_what_it_is_and_who_made_it(method: str) -> None:
+async def test_every_result_has_its_type_and_the_servers_name(method: str) -> None:
     """META-11; the official types check `resultType` and the hints as well."""
     result = await DescribingClient(complete_server()).result(method, REQUESTS[method])
     assert (result["resultType"], result["_meta"][SERVER_INFO]) == ("complete", INFO)
@@ -85,7 +85,7 @@ async def test_every_result_says_what_it_is_and_who_made_it(method: str) -> None
     assert ({"ttlMs", "cacheScope"} & result.keys() != set()) is (method in CACHEABLE_METHODS)
 
 
-async def test_a_whole_result_has_its_own_parts_besides() -> None:
+async def test_tool_result_keeps_its_own_fields() -> None:
     result = await DescribingClient(make_server()).call("add", a=1, b=2)
     assert result == {
         "resultType": "complete",
@@ -95,7 +95,7 @@ async def test_a_whole_result_has_its_own_parts_besides() -> None:
     }
 
 
-async def test_an_empty_result_is_one_all_the_same() -> None:
+async def test_empty_result_has_the_common_fields() -> None:
     assert await DescribingClient(make_server()).call("empty") == {
         "resultType": "complete",
         **META,
@@ -106,8 +106,8 @@ async def test_an_empty_result_is_one_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("method", "name", "own"), [("tools/call", "marked", 1), ("prompts/get", "hello", 2)]
 )
-async def test_a_meta_of_its_own_is_joined_with_ours(method: str, name: str, own: int) -> None:
-    """And written once: a second member of that name would hide the first."""
+async def test_own_meta_is_merged_with_ours(method: str, name: str, own: int) -> None:
+    """And written once: a duplicate member would hide the first."""
     server = make_server()
     client = DescribingClient(server)
     result = await client.result(method, {"name": name})
@@ -115,7 +115,7 @@ async def test_a_meta_of_its_own_is_joined_with_ours(method: str, name: str, own
     assert result == await client.result(method, {"name": name})
 
 
-async def test_discovery_tells_what_an_initialize_would() -> None:
+async def test_discovery_matches_initialize() -> None:
     """VER-03, VER-04, VER-05."""
     server = complete_server()
     server.instructions = "Be brief."
@@ -153,8 +153,8 @@ async def test_pages_of_a_list_share_their_hints() -> None:
 @pytest.mark.parametrize(
     ("uri", "hints"), [("notes://a", (0, "private")), ("notes://long/b", (60_000, "public"))]
 )
-async def test_resources_have_hints_of_their_own(uri: str, hints: tuple[int, str]) -> None:
-    """What one holds may depend on who reads it, so the server's hints do not apply."""
+async def test_resources_have_their_own_hints(uri: str, hints: tuple[int, str]) -> None:
+    """Contents may depend on the caller, so the server's hints do not apply."""
     client = DescribingClient(make_server(cache=Cache(5000, "public")))
     result = await client.result("resources/read", {"uri": uri})
     assert (result["ttlMs"], result["cacheScope"]) == hints
@@ -163,7 +163,7 @@ async def test_resources_have_hints_of_their_own(uri: str, hints: tuple[int, str
 @pytest.mark.parametrize(
     ("arguments", "problem"), [((-1,), "must not be negative"), ((0, "shared"), "public or private")]
 )
-def test_hints_that_no_client_could_follow_are_refused(arguments: Any, problem: str) -> None:
+def test_invalid_hints_are_refused(arguments: Any, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         Cache(*arguments)
 
@@ -177,7 +177,7 @@ async def test_handshake_revisions_have_plain_results(revision: Any) -> None:
 async def test_tools_are_listed_in_the_order_of_registration() -> None:
     client = DescribingClient(make_server())
     listed = [await client.result("tools/list") for _ in range(3)]
-    assert [[tool["name"] for tool in one["tools"]] for one in listed] == [["add", "marked", "empty"]] * 3
+    assert [[tool["name"] for tool in page["tools"]] for page in listed] == [["add", "marked", "empty"]] * 3
 
 
 def talkative() -> Server:
@@ -202,18 +202,16 @@ def talkative() -> Server:
         ("emergency", []),
     ],
 )
-async def test_log_messages_come_only_where_they_are_asked_for(
-    level: str | None, expected: list[str]
-) -> None:
+async def test_log_messages_are_sent_on_request_only(level: str | None, expected: list[str]) -> None:
     client = DescribingClient(talkative())
     meta = {} if level is None else {LOG_LEVEL: level}
     assert text_of(await client.result("tools/call", {"name": "talk"}, meta=meta)) == "said"
-    heard = [client.heard.get_nowait()["params"] for _ in range(client.heard.qsize())]
-    assert heard == [{"level": one, "data": f"a {one}", "logger": "l"} for one in expected]
+    logged = [client.heard.get_nowait()["params"] for _ in range(client.heard.qsize())]
+    assert logged == [{"level": level, "data": f"a {level}", "logger": "l"} for level in expected]
 
 
-async def test_one_request_that_asks_for_logs_does_not_ask_for_others() -> None:
-    """META-09: nothing is inferred from earlier requests."""
+async def test_log_level_applies_to_one_request_only() -> None:
+    """META-09: nothing carries over from earlier requests."""
     client = DescribingClient(talkative())
     await client.result("tools/call", {"name": "talk"}, meta={LOG_LEVEL: "error"})
     await client.result("tools/call", {"name": "talk"})
@@ -245,7 +243,7 @@ async def test_trace_context_reaches_the_handler(meta: dict[str, Any], trace: di
 
 
 @pytest.mark.parametrize("meta", [None, 5, "x", []])
-async def test_a_meta_that_is_no_object_holds_nothing(meta: Any) -> None:
+async def test_invalid_meta_is_ignored(meta: Any) -> None:
     server = Server("test")
 
     @server.tool
@@ -256,8 +254,8 @@ async def test_a_meta_that_is_no_object_holds_nothing(meta: Any) -> None:
     assert json.loads(answer["result"]["content"][0]["text"]) == [{}, {}]
 
 
-async def test_a_resource_that_is_not_there_is_a_bad_parameter() -> None:
-    """-32002 belongs to the handshake revisions."""
+async def test_unknown_resource_is_invalid_params() -> None:
+    """-32002 is used in the handshake revisions only."""
     assert await DescribingClient(make_server()).error("resources/read", {"uri": "notes://b"}) == {
         "code": -32602,
         "message": "resource not found: notes://b",
@@ -265,8 +263,8 @@ async def test_a_resource_that_is_not_there_is_a_bad_parameter() -> None:
     }
 
 
-async def test_a_page_to_visit_is_a_question_and_never_an_error() -> None:
-    """-32042 belongs to one handshake revision; where the client cannot be asked it is told why."""
+async def test_url_elicitation_is_a_question_and_never_an_error() -> None:
+    """-32042 is used in one handshake revision only; here the client gets a question, or a reason."""
     server = Server("test")
 
     @server.tool
@@ -276,9 +274,9 @@ async def test_a_page_to_visit_is_a_question_and_never_an_error() -> None:
         return elicited.action
 
     client = DescribingClient(server)
-    asked = await client.call("visit")
-    assert asked["resultType"] == "input_required"
-    answered = {"inputResponses": {"question-1": {"action": "accept"}}, "requestState": asked["requestState"]}
+    reply = await client.call("visit")
+    assert reply["resultType"] == "input_required"
+    answered = {"inputResponses": {"question-1": {"action": "accept"}}, "requestState": reply["requestState"]}
     assert text_of(await client.call("visit", answered)) == "accept"
     assert client.heard.empty()
     lacking = DescribingClient(server, capabilities={"elicitation": {"form": {}}})

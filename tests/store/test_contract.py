@@ -1,4 +1,4 @@
-"""What every store does, whichever it is. A new store is added to the two tables below."""
+"""The contract of all stores. Add a new store to the two tables below."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ each_event_store = pytest.mark.parametrize("make", EVENTS.values(), ids=EVENTS.k
 
 
 def record(session_id: str = "s", **changed: Any) -> SessionRecord:
-    given = {
+    fields = {
         "revision": HANDSHAKE[-1].date,
         "capabilities": ClientCapabilities(sampling={"tools": {}}),
         "client": Implementation("client", "1.0"),
@@ -43,7 +43,7 @@ def record(session_id: str = "s", **changed: Any) -> SessionRecord:
         "principal": "ada",
         **changed,
     }
-    return SessionRecord(id=session_id, **given)
+    return SessionRecord(id=session_id, **fields)
 
 
 @each_session_store

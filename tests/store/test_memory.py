@@ -1,4 +1,4 @@
-"""The bounds of the stores in memory: in count, in time and in bytes."""
+"""Limits of the in-memory stores: count, time and bytes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_stream_keeps_its_latest_events() -> None:
 
 
 async def test_numbers_are_never_used_again_when_bytes_run_out() -> None:
-    """HTTP-32: an event id names one message for the life of its session."""
+    """HTTP-32: an event id is unique within its session."""
     store = MemoryEvents(bytes_per_session=10)
     assert [await store.append("s", "a", b"x") for _ in range(3)] == [1, 2, 3]
     await store.append("s", "b", b"x" * 10)

@@ -1,4 +1,4 @@
-"""Ways to talk to a reference server in tests."""
+"""Clients of a reference server for tests."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ OWN_METHODS = {"models/list", "models/select", "metadata/get"}
 async def client_of(
     server: Server, revision: Revision, transport: str = "memory", **options: Any
 ) -> AsyncIterator[Client]:
-    """A client that has shaken hands; the official types judge all that it gets."""
+    """An initialized client; the official types validate every message it receives."""
     async with connect(server, transport, revision, **options) as client:
         client.own_methods |= OWN_METHODS
         yield client
 
 
 async def ask_described(server: Server, method: str, principal: Any = None, **params: Any) -> Any:
-    """The answer to one request that describes itself, without a session."""
+    """The answer to a request without a session that declares its client."""
     answer = await server.handle(describe(method, params), scope=Scope(principal=principal))
     assert answer is not None
     return json.loads(answer)
 
 
 async def every(client: Client, kind: str) -> list[dict[str, Any]]:
-    """All things of a kind, page by page."""
+    """All components of a kind, page by page."""
     page = await client.result(f"{kind}/list")
     items: list[dict[str, Any]] = page[kind]
     while "nextCursor" in page:

@@ -1,4 +1,4 @@
-"""Attempts to read outside a folder: a box with traps in it, canaries around it, URIs that go for them."""
+"""Attempts to read outside a folder: traps inside it, canary files around it, and URIs that target them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ SUFFIXES = (
 
 
 def build_box(top: Path) -> tuple[Path, tuple[str, ...]]:
-    """A folder with traps beside canaries; returns it and the paths that a thief would like to read."""
+    """Create a folder with traps next to canaries; returns it and the paths that an attacker would target."""
     box, outside, evil = top / "box", top / "outside", top / "box-evil"
     for directory in (box / "sub", outside, evil):
         directory.mkdir(parents=True)
@@ -85,7 +85,7 @@ def build_box(top: Path) -> tuple[Path, tuple[str, ...]]:
     (box / "zero").symlink_to("/dev/zero")
     os.mkfifo(box / "pipe")
     os.mknod(box / "socket", 0o600 | stat.S_IFSOCK)
-    with suppress(PermissionError):  # only root makes devices; for others the link to one has to do
+    with suppress(PermissionError):  # only root can create devices; otherwise a link to one must do
         os.mknod(box / "device", 0o600 | stat.S_IFCHR, os.makedev(1, 5))
     absolute = str(outside / "canary.txt")
     targets = ("canary.txt", "outside/canary.txt", "box-evil/canary.txt", "../box-evil/canary.txt", absolute)
@@ -98,16 +98,16 @@ def build_box(top: Path) -> tuple[Path, tuple[str, ...]]:
 
 
 def attempts(targets: tuple[str, ...], count: int, seed: int = 7) -> list[str]:
-    """So many different URIs, the same ones for the same seed."""
+    """Distinct URIs, reproducible by their seed."""
     chance = Random(seed)
-    found: dict[str, None] = {}
-    while len(found) < count:
-        found[attempt(chance, targets)] = None
-    return list(found)
+    paths: dict[str, None] = {}
+    while len(paths) < count:
+        paths[attempt(chance, targets)] = None
+    return list(paths)
 
 
 def attempt(chance: Random, targets: tuple[str, ...]) -> str:
-    """One in two is plain: a single trick, said well. The others mix them."""
+    """Half of them use a single trick, the others a mix."""
     if chance.random() < 0.5:
         trick = chance.choice((*DOTS[:5], *LINKS[:6], *(f"sub/{step}/{step}" for step in DOTS[:5])))
         walk = (trick + chance.choice(SEPARATORS)) * chance.randrange(1, 6)
@@ -118,7 +118,7 @@ def attempt(chance: Random, targets: tuple[str, ...]) -> str:
 
 
 def naive_readers(box: Path) -> Iterator[Callable[[str], str]]:
-    """Readers as they are often written; the attempts must be good enough to fool them."""
+    """Typical naive readers, which the attempts must be able to fool."""
 
     def joined(path: str) -> str:
         return os.path.join(box, path)

@@ -1,4 +1,4 @@
-"""Who the reference server says it is, and what it declares, on every revision."""
+"""How the reference server describes itself in every revision."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DECLARED: dict[str, Any] = {
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
 @pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_initialize_tells_who_it_is_and_what_it_can(transport: str, revision: Revision) -> None:
+async def test_initialize_describes_the_server(transport: str, revision: Revision) -> None:
     async with client_of(make_server(), revision, transport, handshake=False) as client:
         opened = await client.shake_hands()
     assert (opened["serverInfo"]["name"], opened["serverInfo"]["version"]) == ("RefMCP-TestServer", "1.0.0")
@@ -40,9 +40,9 @@ async def test_initialize_tells_who_it_is_and_what_it_can(transport: str, revisi
 
 
 async def test_discover_declares_the_same_and_extensions() -> None:
-    found = (await ask_described(make_server(), "server/discover"))["result"]["capabilities"]
-    extensions = found.pop("extensions")
-    assert set(found) == set(DECLARED)
+    capabilities = (await ask_described(make_server(), "server/discover"))["result"]["capabilities"]
+    extensions = capabilities.pop("extensions")
+    assert set(capabilities) == set(DECLARED)
     assert extensions == {"dev.assay/models": {}, "dev.assay/metadata": {}}
 
 
@@ -54,8 +54,8 @@ async def test_the_official_types_accept_the_answer_to_initialize(revision: Revi
     assert parsed.capabilities.tools is not None and parsed.capabilities.experimental is None
 
 
-def test_strict_insists_on_all_that_breaks_no_rule_and_the_default_on_nothing() -> None:
-    """Batches must be received in the revision that has them."""
+def test_strict_enforces_all_rules_but_batches() -> None:
+    """Servers must accept batches in the revision with batches."""
     strict = make_server(strict=True).strictness
     assert [name for name in Strictness.__struct_fields__ if not getattr(strict, name)] == ["single"]
     assert make_server().strictness == Strictness()
@@ -64,7 +64,7 @@ def test_strict_insists_on_all_that_breaks_no_rule_and_the_default_on_nothing() 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
 @pytest.mark.parametrize("transport", [name for name in SESSIONED if name != "http"])
 async def test_strict_waits_for_initialized_on_every_link(transport: str, revision: Revision) -> None:
-    """Over HTTP that is seen together with the other rows, in `tests/transport/test_strictness.py`."""
+    """`tests/transport/test_strictness.py` covers HTTP."""
     async with client_of(make_server(strict=True), revision, transport, handshake=False) as client:
         params = {
             "protocolVersion": revision.date,
@@ -79,11 +79,11 @@ async def test_strict_waits_for_initialized_on_every_link(transport: str, revisi
 
 
 async def test_two_servers_share_nothing() -> None:
-    one, two = make_server(), make_server()
+    server, other = make_server(), make_server()
     async with (
         asyncio.timeout(5),
-        client_of(one, HANDSHAKE[-1]) as first,
-        client_of(two, HANDSHAKE[-1]) as second,
+        client_of(server, HANDSHAKE[-1]) as first,
+        client_of(other, HANDSHAKE[-1]) as second,
     ):
         await first.call("edit_resource", text="changed")
         await first.call("load_plugin")

@@ -26,20 +26,20 @@ SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "Blue."}, "m
 @IN_SESSION
 @WITH_FORMS
 @pytest.mark.parametrize(
-    ("response", "said"),
+    ("response", "text"),
     [
         ({"action": "accept", "content": {"name": "Ada", "colour": "red"}}, "Ada likes red"),
         ({"action": "decline"}, "The user chose to decline"),
         ({"action": "cancel"}, "The user chose to cancel"),
     ],
 )
-async def test_the_user_is_asked(transport: str, revision: Revision, response: Any, said: str) -> None:
+async def test_the_user_is_asked(transport: str, revision: Revision, response: Any, text: str) -> None:
     async with client_of(make_server(), revision, transport, capabilities=ASKABLE) as client:
         started = await client.begin("tools/call", {"name": "ask_user", "arguments": {"question": "Who?"}})
-        asked = await client.received("elicitation/create")
-        assert asked["params"]["message"] == "Who?"
-        await client.respond(asked, result=response)
-        assert text_of((await client.answer(started))["result"]) == said
+        request = await client.received("elicitation/create")
+        assert request["params"]["message"] == "Who?"
+        await client.respond(request, result=response)
+        assert text_of((await client.answer(started))["result"]) == text
 
 
 @EVERY
@@ -55,38 +55,38 @@ async def test_the_model_and_the_roots_are_asked(revision: Revision) -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "text"),
     [("accept", "The user has opened the page"), ("decline", "The user chose to decline")],
 )
 @WITH_PAGES
-async def test_the_user_is_sent_to_a_page_and_the_end_of_it_is_told(
-    revision: Revision, action: str, said: str
+async def test_the_user_is_sent_to_a_page_and_its_completion_is_announced(
+    revision: Revision, action: str, text: str
 ) -> None:
     async with client_of(make_server(), revision, capabilities={"elicitation": {"url": {}}}) as client:
         started = await client.begin("tools/call", {"name": "ask_visit", "arguments": {}})
-        asked = await client.received("elicitation/create")
-        assert asked["params"]["mode"] == "url" and asked["params"]["url"] == PAGE
-        await client.respond(asked, result={"action": action})
+        request = await client.received("elicitation/create")
+        assert request["params"]["mode"] == "url" and request["params"]["url"] == PAGE
+        await client.respond(request, result={"action": action})
         if action == "accept":
-            told = await client.received("notifications/elicitation/complete")
-            assert told["params"]["elicitationId"] == asked["params"]["elicitationId"]
-        assert text_of((await client.answer(started))["result"]) == said
+            notification = await client.received("notifications/elicitation/complete")
+            assert notification["params"]["elicitationId"] == request["params"]["elicitationId"]
+        assert text_of((await client.answer(started))["result"]) == text
 
 
 @EVERY
 @pytest.mark.parametrize("tool", ["ask_user", "ask_model", "ask_roots", "ask_visit"])
-async def test_a_client_that_cannot_be_asked_is_told(revision: Revision, tool: str) -> None:
+async def test_a_client_that_cannot_be_asked_gets_an_error(revision: Revision, tool: str) -> None:
     arguments = {"prompt": "Well?"} if tool == "ask_model" else {}
     async with client_of(make_server(), revision) as client:
         assert (await client.call(tool, **arguments))["isError"] is True
 
 
-async def test_questions_are_answered_by_retry_where_the_revision_wants_that() -> None:
+async def test_questions_are_answered_by_retry() -> None:
     client = DescribingClient(make_server())
-    asked = await client.call("ask_user")
-    assert list(asked["inputRequests"]) == ["user"]
-    told = await client.call("ask_user", answering(asked, user=accepted(name="Ada", colour="green")))
-    assert text_of_described(told) == "Ada likes green"
-    asked = await client.call("ask_model", prompt="Which?")
-    told = await client.call("ask_model", answering(asked, model=sampled("Red.")), prompt="Which?")
-    assert text_of_described(told) == "m: Red."
+    reply = await client.call("ask_user")
+    assert list(reply["inputRequests"]) == ["user"]
+    result = await client.call("ask_user", answering(reply, user=accepted(name="Ada", colour="green")))
+    assert text_of_described(result) == "Ada likes green"
+    reply = await client.call("ask_model", prompt="Which?")
+    result = await client.call("ask_model", answering(reply, model=sampled("Red.")), prompt="Which?")
+    assert text_of_described(result) == "m: Red."

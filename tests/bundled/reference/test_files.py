@@ -1,4 +1,4 @@
-"""The file system in memory: listed, read, edited, subscribed to."""
+"""The file system in memory: lists, reads, edits, subscriptions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_every_file_is_listed_with_its_size_and_annotations_and_can_be_rea
 
 
 @EVERY
-async def test_text_is_text_and_a_picture_is_a_blob(revision: Revision) -> None:
+async def test_text_is_text_and_an_image_is_a_blob(revision: Revision) -> None:
     async with client_of(make_server(), revision) as client:
         assert (await read(client, MAIN_RS))["text"].startswith("fn main() {")
         assert b64decode((await read(client, "file:///resources/diagram.png"))["blob"]) == DIAGRAM
@@ -56,7 +56,7 @@ async def test_text_is_text_and_a_picture_is_a_blob(revision: Revision) -> None:
         "file:///notes/daily/someday.md",
     ],
 )
-async def test_what_is_not_there_is_not_found_and_named(revision: Revision, uri: str) -> None:
+async def test_unknown_uri_is_not_found_and_named(revision: Revision, uri: str) -> None:
     async with client_of(make_server(), revision) as client:
         error = await client.error("resources/read", {"uri": uri})
     assert (error["code"], error["data"]) == (-32002, {"uri": uri})
@@ -72,13 +72,13 @@ async def test_a_template_has_a_file_for_each_day_and_completes_it() -> None:
             )
         ref = {"type": "ref/resource", "uri": DAILY}
         params = {"ref": ref, "argument": {"name": "day", "value": "t"}}
-        found = (await client.result("completion/complete", params))["completion"]["values"]
-        assert found[:2] == ["tuesday", "thursday"] or found[:2] == ["thursday", "tuesday"]
+        values = (await client.result("completion/complete", params))["completion"]["values"]
+        assert values[:2] == ["tuesday", "thursday"] or values[:2] == ["thursday", "tuesday"]
 
 
 @EVERY
 @pytest.mark.parametrize("transport", SESSIONED)
-async def test_an_edit_is_told_to_subscribers_and_to_nobody_else(transport: str, revision: Revision) -> None:
+async def test_an_edit_is_sent_to_subscribers_only(transport: str, revision: Revision) -> None:
     server = make_server()
     async with (
         client_of(server, revision, transport, listen=True) as subscriber,
@@ -96,7 +96,7 @@ async def test_an_edit_is_told_to_subscribers_and_to_nobody_else(transport: str,
         assert (len(subscriber.of(UPDATED)), len(other.of(UPDATED))) == (1, 1)
 
 
-async def test_the_list_knows_the_new_size() -> None:
+async def test_the_list_has_the_new_size() -> None:
     async with client_of(make_server(), NEWEST) as client:
         await client.call("edit_resource", text="äöü")
         listed = (await client.result("resources/list"))["resources"]
@@ -112,7 +112,7 @@ async def test_the_list_knows_the_new_size() -> None:
         {"text": "x" * (MOST_CHARACTERS + 1)},
     ],
 )
-async def test_what_may_not_be_edited_stays(arguments: dict[str, str]) -> None:
+async def test_invalid_edits_are_refused(arguments: dict[str, str]) -> None:
     async with client_of(make_server(), NEWEST) as client:
         before = await read(client, NOTES)
         answer = await client.call("edit_resource", **arguments)
@@ -120,11 +120,11 @@ async def test_what_may_not_be_edited_stays(arguments: dict[str, str]) -> None:
         assert await read(client, NOTES) == before
 
 
-async def test_a_listen_stream_hears_of_an_edit() -> None:
+async def test_a_listen_stream_is_notified_of_an_edit() -> None:
     server = make_server()
     client = DescribingClient(server)
-    wanted = {"resourceSubscriptions": [NOTES]}
-    listening = asyncio.create_task(client.result("subscriptions/listen", {"notifications": wanted}))
+    requested = {"resourceSubscriptions": [NOTES]}
+    listening = asyncio.create_task(client.result("subscriptions/listen", {"notifications": requested}))
     assert (await client.next())["method"] == "notifications/subscriptions/acknowledged"
     await DescribingClient(server).call("edit_resource", text="heard")
     assert (await client.next())["params"]["uri"] == NOTES

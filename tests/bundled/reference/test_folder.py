@@ -1,4 +1,4 @@
-"""A folder is read, and nothing outside it is."""
+"""Only files inside a folder can be read."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def boxed(box: tuple[Path, tuple[str, ...]]) -> Folder:
 
 
 def paths_of(uri: str) -> Iterator[str]:
-    """What a URI may become before it reaches the folder: as it is, decoded once, decoded twice."""
+    """The forms in which a URI may reach the folder: as it is, decoded once, decoded twice."""
     path = uri.removeprefix(BASE)
     yield from (path, unquote(path), unquote(unquote(path)))
 
@@ -59,7 +59,7 @@ def open_files() -> int:
     return len(list(OPEN_FILES.iterdir()))
 
 
-def test_what_is_inside_is_read(boxed: Folder) -> None:
+def test_files_inside_are_read(boxed: Folder) -> None:
     for path, text in INSIDE.items():
         assert boxed.read(path) == text.encode()
 
@@ -76,7 +76,7 @@ async def test_no_uri_reads_outside(box: tuple[Path, tuple[str, ...]], attempted
             assert message["result"]["contents"][0]["text"] in INSIDE.values(), uri
         else:
             assert message["error"]["code"] in (-32002, -32602), message
-    assert open_files() <= before + 1  # one for the thread's own wake-up at most
+    assert open_files() <= before + 1  # at most one more, for the thread's wake-up
     for path, text in INSIDE.items():
         answer = await server.handle(request("resources/read", {"uri": BASE + path}))
         assert answer is not None and json.loads(answer)["result"]["contents"][0]["text"] == text
@@ -94,7 +94,7 @@ def test_no_path_reads_outside(boxed: Folder, attempted: list[str]) -> None:
     assert open_files() == before
 
 
-def test_the_attempts_would_fool_careless_readers(
+def test_the_attempts_succeed_against_naive_readers(
     box: tuple[Path, tuple[str, ...]], attempted: list[str]
 ) -> None:
     """Otherwise the tests above would prove nothing."""
@@ -103,7 +103,7 @@ def test_the_attempts_would_fool_careless_readers(
         for uri in attempted:
             path = uri.removeprefix(BASE)
             if any(trap in path for trap in ("zero", "pipe", "socket", "device")):
-                continue  # a careless reader would wait here for ever
+                continue  # a naive reader would block forever
             try:
                 leaks += reader(path) == CANARY
             except (OSError, ValueError):
@@ -114,7 +114,7 @@ def test_the_attempts_would_fool_careless_readers(
 @pytest.mark.parametrize(
     "name", [*DOTS, *LINKS[:6], "", "a/b", "x" * 300, "/etc/passwd", "\0", "notes.txt\0"]
 )
-def test_traps_and_what_is_no_name_are_refused(boxed: Folder, name: str) -> None:
+def test_traps_and_invalid_names_are_refused(boxed: Folder, name: str) -> None:
     for path in (name, f"{name}/canary.txt", f"sub/{name}", unquote(name)):
         with pytest.raises(FileUnavailable):
             boxed.read(path)
@@ -122,7 +122,7 @@ def test_traps_and_what_is_no_name_are_refused(boxed: Folder, name: str) -> None
 
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("name", ["pipe", "socket", "zero", "device", "sub", "link_file"])
-def test_only_regular_files_are_read_and_nothing_is_waited_for(boxed: Folder, name: str) -> None:
+def test_only_regular_files_are_read_without_blocking(boxed: Folder, name: str) -> None:
     with pytest.raises(FileUnavailable, match="not a regular file"):
         boxed.read(name)
 
@@ -138,7 +138,7 @@ def test_a_file_that_becomes_a_pipe_before_it_is_opened_is_refused(
         Folder(tmp_path).read("file")
 
 
-def test_a_directory_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path) -> None:
+def test_a_directory_swapped_for_a_link_is_not_followed(tmp_path: Path) -> None:
     box, (target, *_) = build_box(tmp_path)
     (tmp_path / "link").symlink_to(tmp_path / "outside")
     spare, link, here = tmp_path / "spare", tmp_path / "link", box / "sub"
@@ -167,7 +167,7 @@ def test_a_directory_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path)
 
 @given(st.text())
 @settings(max_examples=500)
-def test_whatever_is_no_name_is_refused_and_names_stay_below(path: str) -> None:
+def test_invalid_paths_are_refused_and_valid_ones_stay_inside(path: str) -> None:
     try:
         names = split(path)
     except FileUnavailable:
@@ -176,7 +176,7 @@ def test_whatever_is_no_name_is_refused_and_names_stay_below(path: str) -> None:
     assert not any(name in ("", ".", "..") or "\0" in name or "\\" in name for name in names)
 
 
-def test_paths_have_bounds(tmp_path: Path) -> None:
+def test_paths_are_limited(tmp_path: Path) -> None:
     assert is_name("x" * LONGEST_NAME) and not is_name("x" * (LONGEST_NAME + 1))
     assert not is_name("ä" * 128)
     assert len(split("/".join("x" * DEEPEST))) == DEEPEST
@@ -185,7 +185,7 @@ def test_paths_have_bounds(tmp_path: Path) -> None:
             split(path)
 
 
-def test_files_have_a_largest_size(tmp_path: Path) -> None:
+def test_file_size_is_limited(tmp_path: Path) -> None:
     served = Folder(tmp_path)
     with (tmp_path / "big").open("wb") as file:
         file.truncate(MOST_BYTES)
@@ -221,11 +221,11 @@ async def test_a_client_learns_that_a_file_is_too_large(tmp_path: Path) -> None:
 async def read(server: Server, path: str) -> dict[str, dict[str, object]]:
     answer = await server.handle(request("resources/read", {"uri": BASE + path}))
     assert answer is not None
-    found: dict[str, dict[str, object]] = json.loads(answer)
-    return found
+    decoded: dict[str, dict[str, object]] = json.loads(answer)
+    return decoded
 
 
-def test_the_list_holds_regular_files_that_can_be_named(tmp_path: Path) -> None:
+def test_the_list_has_regular_files_with_valid_names(tmp_path: Path) -> None:
     box, _ = build_box(tmp_path)
     (box / ".hidden").write_text("")
     (box / ".git").mkdir()
@@ -236,7 +236,7 @@ def test_the_list_holds_regular_files_that_can_be_named(tmp_path: Path) -> None:
     assert list(Folder(box).scan()) == ["notes.txt", "Ünïcode €.txt", "sub/canary.txt", "sub/deep.txt"]
 
 
-def test_the_list_is_as_deep_as_what_can_be_read(tmp_path: Path) -> None:
+def test_the_list_has_the_depth_that_can_be_read(tmp_path: Path) -> None:
     deepest = tmp_path.joinpath(*["d"] * (DEEPEST - 1))
     (deepest / "d").mkdir(parents=True)
     (deepest / "last").write_text("")
@@ -264,19 +264,19 @@ def test_a_folder_stays_the_same_when_it_is_renamed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["missing", "file"])
-def test_what_is_no_folder_is_refused_at_once(tmp_path: Path, path: str) -> None:
+def test_a_path_other_than_a_folder_is_refused(tmp_path: Path, path: str) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError):
         Folder(tmp_path / path)
 
 
-def test_a_platform_that_cannot_do_it_safely_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unsafe_platform_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "CAN_BE_SAFE", False)
     with pytest.raises(OSError, match="cannot read a folder"):
         Folder(tmp_path)
 
 
-def test_the_folder_is_let_go_with_its_last_user(tmp_path: Path) -> None:
+def test_the_descriptor_is_closed_with_its_last_user(tmp_path: Path) -> None:
     before = open_files()
     served = Folder(tmp_path)
     assert open_files() == before + 1

@@ -1,4 +1,4 @@
-"""`metadata/get` says once more what `initialize` said, and which revisions and transports there are."""
+"""`metadata/get` repeats `initialize`, and lists revisions and transports."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ from tests.driving.client import TRANSPORTS
 async def test_metadata_agrees_with_the_handshake(transport: str, revision: Revision) -> None:
     async with client_of(make_server(), revision, transport, handshake=False) as client:
         opened = await client.shake_hands()
-        told = await client.result("metadata/get")
-    assert (told["name"], told["version"]) == ("RefMCP-TestServer", "1.0.0")
-    assert told["capabilities"] == opened["capabilities"]
-    assert told["authRequired"] is False
-    assert told["revisions"] == list(DATES)
-    assert {"stdio", "http", "http-plain"} <= set(told["transports"])
+        metadata = await client.result("metadata/get")
+    assert (metadata["name"], metadata["version"]) == ("RefMCP-TestServer", "1.0.0")
+    assert metadata["capabilities"] == opened["capabilities"]
+    assert metadata["authRequired"] is False
+    assert metadata["revisions"] == list(DATES)
+    assert {"stdio", "http", "http-plain"} <= set(metadata["transports"])
 
 
 async def test_metadata_agrees_with_discover() -> None:
     server = make_server()
-    found = (await ask_described(server, "server/discover"))["result"]
-    told = (await ask_described(server, "metadata/get"))["result"]
-    assert told["capabilities"] == found["capabilities"]
-    assert (told["resultType"], set(told["revisions"])) == ("complete", set(found["supportedVersions"]))
+    discovered = (await ask_described(server, "server/discover"))["result"]
+    metadata = (await ask_described(server, "metadata/get"))["result"]
+    assert metadata["capabilities"] == discovered["capabilities"]
+    assert (metadata["resultType"], set(metadata["revisions"])) == (
+        "complete",
+        set(discovered["supportedVersions"]),
+    )
 
 
-async def test_metadata_says_whether_tokens_are_asked_for() -> None:
+async def test_metadata_says_whether_tokens_are_required() -> None:
     server = make_server()
     server.auth = Auth(issuer="https://auth.example.com", audience="https://mcp.example.com/mcp")
-    told = (await ask_described(server, "metadata/get"))["result"]
-    assert told["authRequired"] is True
+    metadata = (await ask_described(server, "metadata/get"))["result"]
+    assert metadata["authRequired"] is True

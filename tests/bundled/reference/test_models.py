@@ -1,4 +1,4 @@
-"""A choice of model belongs to one session, or to one principal where there is none."""
+"""The choice of a model is stored per session, or per principal without one."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ SAMPLED = {"role": "assistant", "content": {"type": "text", "text": "Yes."}, "mo
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
 @pytest.mark.parametrize("transport", SESSIONED)
-async def test_a_choice_shows_in_its_session_and_in_no_other(transport: str, revision: Revision) -> None:
+async def test_a_choice_belongs_to_its_session(transport: str, revision: Revision) -> None:
     server = make_server()
     async with (
-        client_of(server, revision, transport) as one,
-        client_of(server, revision, transport) as two,
+        client_of(server, revision, transport) as first,
+        client_of(server, revision, transport) as second,
     ):
-        assert await one.result("models/select", {"name": "claude-v2"}) == {"active": "claude-v2"}
-        assert (await one.result("models/list"))["active"] == "claude-v2"
-        assert (await two.result("models/list"))["active"] == DEFAULT
+        assert await first.result("models/select", {"name": "claude-v2"}) == {"active": "claude-v2"}
+        assert (await first.result("models/list"))["active"] == "claude-v2"
+        assert (await second.result("models/list"))["active"] == DEFAULT
     async with client_of(server, revision, transport) as three:
         assert (await three.result("models/list"))["active"] == DEFAULT
 
@@ -54,13 +54,13 @@ async def test_an_unknown_model_is_refused_and_changes_nothing(params: Any) -> N
         assert (await client.result("models/list"))["active"] == "claude-v2"
 
 
-async def test_the_choice_is_hinted_at_when_the_model_is_asked() -> None:
+async def test_the_choice_becomes_a_model_preference() -> None:
     async with client_of(make_server(), NEWEST, capabilities={"sampling": {}}) as client:
         await client.result("models/select", {"name": "gpt-3.5-turbo"})
         started = await client.begin("tools/call", {"name": "ask_model", "arguments": {"prompt": "Well?"}})
-        asked = await client.received("sampling/createMessage")
-        assert asked["params"]["modelPreferences"] == {"hints": [{"name": "gpt-3.5-turbo"}]}
-        await client.respond(asked, result=SAMPLED)
+        request = await client.received("sampling/createMessage")
+        assert request["params"]["modelPreferences"] == {"hints": [{"name": "gpt-3.5-turbo"}]}
+        await client.respond(request, result=SAMPLED)
         assert (await client.answer(started))["result"]["content"][0]["text"] == "m: Yes."
 
 
@@ -100,10 +100,10 @@ async def test_over_http_principals_do_not_see_each_others_choice(revision: Revi
 async def test_one_principal_may_hold_two_sessions_with_two_choices() -> None:
     app = make_server().asgi()
     async with (
-        await AsgiPeer(app, principal="ada").shake_hands(NEWEST) as one,
-        await AsgiPeer(app, principal="ada").shake_hands(NEWEST) as two,
+        await AsgiPeer(app, principal="ada").shake_hands(NEWEST) as first,
+        await AsgiPeer(app, principal="ada").shake_hands(NEWEST) as second,
     ):
-        for client, name in ((one, "claude-v2"), (two, "gpt-3.5-turbo")):
+        for client, name in ((first, "claude-v2"), (second, "gpt-3.5-turbo")):
             await client.post(request("models/select", {"name": name}))
-        assert (await one.post(request("models/list"))).json["result"]["active"] == "claude-v2"
-        assert (await two.post(request("models/list"))).json["result"]["active"] == "gpt-3.5-turbo"
+        assert (await first.post(request("models/list"))).json["result"]["active"] == "claude-v2"
+        assert (await second.post(request("models/list"))).json["result"]["active"] == "gpt-3.5-turbo"

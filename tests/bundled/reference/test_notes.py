@@ -1,4 +1,4 @@
-"""`write_note`: a real file, below the folder and nowhere else, told as an effect."""
+"""`write_note` writes into the served folder only, and reports an effect."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def digest(data: bytes) -> str:
     return f"sha256:{sha256(data).hexdigest()}"
 
 
-async def test_a_note_is_written_and_told(server: Server, root: Path) -> None:
+async def test_a_note_is_written_and_reported(server: Server, root: Path) -> None:
     created = await write(server, "a.txt", "première")
     assert text_of(created) == "Wrote 9 bytes to a.txt"
     assert (root / "a.txt").read_text() == "première"
@@ -54,7 +54,7 @@ async def test_a_note_is_written_and_told(server: Server, root: Path) -> None:
     assert created["_meta"][EFFECTS]["effects"] == [{**effect, "after": digest("première".encode())}]
 
 
-async def test_a_note_that_is_there_is_replaced_and_both_are_told(server: Server, root: Path) -> None:
+async def test_an_existing_note_is_replaced_and_both_digests_are_reported(server: Server, root: Path) -> None:
     (root / "a.txt").write_text("old")
     (effect,) = (await write(server, "a.txt", "new"))["_meta"][EFFECTS]["effects"]
     assert (effect["op"], effect["before"], effect["after"]) == ("update", digest(b"old"), digest(b"new"))
@@ -91,12 +91,12 @@ async def test_a_link_is_not_followed_and_a_directory_stays(
     assert sorted(os.listdir(root)) == ["link", "place"]
 
 
-async def test_a_folder_that_is_gone_is_told(server: Server, root: Path) -> None:
+async def test_a_removed_folder_is_an_error(server: Server, root: Path) -> None:
     root.rmdir()
     assert text_of(await write(server, "a.txt", "x")) == "cannot write a.txt: No such file or directory"
 
 
-def test_a_folder_is_not_filled_without_end(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_folder_refuses_new_notes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "MOST_WRITTEN", 1)
     there = folder.Folder(root)
     assert there.write("one", b"x") is None
@@ -109,10 +109,10 @@ async def test_without_a_folder_there_is_no_such_tool() -> None:
     assert "write_note" not in [tool.name for tool in make_server().tools.list()]
 
 
-async def test_editing_and_plugins_are_told_as_effects() -> None:
+async def test_editing_and_plugins_report_effects() -> None:
     server = make_server()
     server.use(Profile())
-    told = []
+    effects = []
     async with client_of(server, NEWEST) as client:
         for name, arguments in (
             ("edit_resource", {"text": "new"}),
@@ -120,10 +120,12 @@ async def test_editing_and_plugins_are_told_as_effects() -> None:
             ("unload_plugin", {}),
         ):
             called = await client.result("tools/call", {"name": name, "arguments": arguments})
-            told.append([(one["op"], one["target"]["kind"]) for one in called["_meta"][EFFECTS]["effects"]])
+            effects.append(
+                [(effect["op"], effect["target"]["kind"]) for effect in called["_meta"][EFFECTS]["effects"]]
+            )
         idle = await client.result("tools/call", {"name": "unload_plugin", "arguments": {}})
     kinds = ("tool", "prompt", "resource")
-    assert told == [
+    assert effects == [
         [("update", "resource")],
         [("create", kind) for kind in kinds],
         [("delete", kind) for kind in kinds],

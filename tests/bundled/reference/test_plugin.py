@@ -1,4 +1,4 @@
-"""A plugin comes and goes: three lists change, and everybody who can hear is told."""
+"""Loading and unloading the plugin changes three lists, and clients are notified."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def test_loading_and_unloading_is_announced_to_all(transport: str, revisio
                 assert await offered(client) == (tool == "load_plugin",) * 3
 
 
-async def test_the_plugin_works_while_it_is_there() -> None:
+async def test_the_plugin_works_while_loaded() -> None:
     async with client_of(make_server(), HANDSHAKE[-1]) as client:
         await client.call("load_plugin")
         assert text_of(await client.call(TOOL, text="abc")) == "cba"
@@ -59,17 +59,17 @@ async def test_the_plugin_works_while_it_is_there() -> None:
 async def test_doing_it_twice_changes_nothing() -> None:
     async with client_of(make_server(), HANDSHAKE[-1]) as client:
         assert text_of(await client.call("unload_plugin")) == "The plugin is not loaded"
-        for said in ("Loaded", "The plugin is already loaded"):
-            assert text_of(await client.call("load_plugin")).startswith(said)
+        for text in ("Loaded", "The plugin is already loaded"):
+            assert text_of(await client.call("load_plugin")).startswith(text)
         assert await client.result("ping") == {}
         assert [len(client.of(method)) for method in CHANGED] == [1, 1, 1]
 
 
-async def test_a_listen_stream_hears_of_it() -> None:
+async def test_a_listen_stream_is_notified() -> None:
     server = make_server()
     client = DescribingClient(server)
-    wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
-    listening = asyncio.create_task(client.result("subscriptions/listen", {"notifications": wanted}))
+    requested = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
+    listening = asyncio.create_task(client.result("subscriptions/listen", {"notifications": requested}))
     assert (await client.next())["method"] == "notifications/subscriptions/acknowledged"
     await DescribingClient(server).call("load_plugin")
     assert {(await client.next())["method"] for _ in CHANGED} == set(CHANGED)

@@ -1,4 +1,4 @@
-"""Tools that tell of their work; cancellation, time-outs, and the end of a session."""
+"""Tools that report progress; cancellation, timeouts, and closed sessions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOREVER = {"seconds": 60, "steps": 1}
 
 
 async def begin_task(client: Client, **arguments: Any) -> Any:
-    """Call the long task and wait until it has told that it runs."""
+    """Call the long task and wait until it has reported progress."""
     params = {"name": "long_task", "arguments": arguments, "_meta": {"progressToken": "p"}}
     started = await client.begin("tools/call", params)
     await client.received("notifications/progress")
@@ -39,23 +39,23 @@ async def test_progress_grows_to_its_total(transport: str, revision: Revision) -
     async with client_of(make_server(), revision, transport) as client:
         started = await begin_task(client, seconds=0, steps=3)
         assert text_of((await client.answer(started))["result"]) == "Finished 3 steps"
-        told = [notice["params"] for notice in client.of("notifications/progress")]
-    assert [(one["progress"], one["total"]) for one in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+        reported = [notice["params"] for notice in client.of("notifications/progress")]
+    assert [(params["progress"], params["total"]) for params in reported] == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
 @REVISIONS
-async def test_counting_is_told_by_progress_and_in_the_log(revision: Revision) -> None:
+async def test_counting_is_reported_as_progress_and_in_the_log(revision: Revision) -> None:
     async with client_of(make_server(), revision) as client:
         params = {"name": "count", "arguments": {"to": 2}, "_meta": {"progressToken": "p"}}
         assert text_of(await client.result("tools/call", params)) == "Counted to 2"
-        told = [notice["params"]["progress"] for notice in client.of("notifications/progress")]
+        reported = [notice["params"]["progress"] for notice in client.of("notifications/progress")]
         logged = [notice["params"]["data"] for notice in client.of("notifications/message")]
-    assert told == [1, 2]
+    assert reported == [1, 2]
     assert logged == ["counted to 1", "counted to 2"]
 
 
 @pytest.mark.parametrize("arguments", [{"seconds": -1}, {"seconds": 61}, {"steps": 0}, {"steps": 101}])
-async def test_a_task_has_bounds(arguments: dict[str, Any]) -> None:
+async def test_arguments_of_the_long_task_are_limited(arguments: dict[str, Any]) -> None:
     async with client_of(make_server(), NEWEST) as client:
         assert (await client.call("long_task", **arguments))["isError"] is True
 
@@ -71,7 +71,7 @@ async def test_a_cancelled_call_stops_and_is_not_answered(transport: str, revisi
 
 
 @IN_SESSION
-async def test_cancelling_what_is_over_or_was_never_there_is_ignored(transport: str) -> None:
+async def test_cancelling_finished_or_unknown_requests_is_ignored(transport: str) -> None:
     async with client_of(make_server(), NEWEST, transport) as client:
         await client.call("echo", message="x")
         for request_id in ("0:tools/call", "nothing", 5):
@@ -85,7 +85,7 @@ async def test_other_requests_are_served_meanwhile() -> None:
         assert text_of(await client.call("echo", message="meanwhile")) == "meanwhile"
 
 
-async def test_a_silent_call_times_out_and_the_session_goes_on() -> None:
+async def test_an_idle_call_times_out_and_the_session_continues() -> None:
     server = make_server(limits=Limits(idle_timeout=0.01))
     async with client_of(server, NEWEST) as client:
         answer = await client.call("long_task", **FOREVER)
@@ -93,7 +93,7 @@ async def test_a_silent_call_times_out_and_the_session_goes_on() -> None:
         assert await client.result("ping") == {}
 
 
-async def test_a_session_that_ends_takes_its_calls_with_it() -> None:
+async def test_closing_a_session_cancels_its_calls() -> None:
     server = make_server()
     app = server.asgi()
     async with await AsgiPeer(app).shake_hands(NEWEST) as client:
@@ -108,7 +108,7 @@ async def test_a_session_that_ends_takes_its_calls_with_it() -> None:
         assert len(server.notifier) == 0
 
 
-async def test_hanging_up_is_no_cancellation_in_a_session() -> None:
+async def test_disconnecting_does_not_cancel_in_a_session() -> None:
     server = make_server()
     app = server.asgi()
     async with await AsgiPeer(app).shake_hands(NEWEST) as client:
@@ -124,7 +124,7 @@ async def test_hanging_up_is_no_cancellation_in_a_session() -> None:
 
 @IN_SESSION
 @REVISIONS
-async def test_one_message_comes_at_each_level_that_was_asked_for(transport: str, revision: Revision) -> None:
+async def test_one_message_per_requested_level(transport: str, revision: Revision) -> None:
     async with client_of(make_server(), revision, transport) as client:
         for number, level in enumerate(LEVELS):
             client.messages.clear()
@@ -135,7 +135,7 @@ async def test_one_message_comes_at_each_level_that_was_asked_for(transport: str
             client.judge()
 
 
-async def test_logs_come_to_requests_that_ask_for_them() -> None:
+async def test_log_messages_are_sent_on_request() -> None:
     sent: list[Any] = []
 
     async def send(data: bytes) -> None:

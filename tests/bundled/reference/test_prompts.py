@@ -20,7 +20,9 @@ async def test_prompts_are_listed_with_their_arguments(revision: Revision) -> No
     async with client_of(make_server(), revision) as client:
         prompts = (await client.result("prompts/list"))["prompts"]
     required = {
-        prompt["name"]: [(one["name"], one.get("required", False)) for one in prompt["arguments"]]
+        prompt["name"]: [
+            (argument["name"], argument.get("required", False)) for argument in prompt["arguments"]
+        ]
         for prompt in prompts
     }
     assert required == {
@@ -32,9 +34,11 @@ async def test_prompts_are_listed_with_their_arguments(revision: Revision) -> No
 
 
 @EVERY
-@pytest.mark.parametrize(("given", "language"), [({}, "Python"), ({"language": "Rust"}, "Rust")])
-async def test_a_review_is_asked_for(revision: Revision, given: dict[str, str], language: str) -> None:
-    params = {"name": "code_review", "arguments": {"code": CODE, **given}}
+@pytest.mark.parametrize(("options", "language"), [({}, "Python"), ({"language": "Rust"}, "Rust")])
+async def test_code_review_has_the_code_and_language(
+    revision: Revision, options: dict[str, str], language: str
+) -> None:
+    params = {"name": "code_review", "arguments": {"code": CODE, **options}}
     async with client_of(make_server(), revision) as client:
         prompt = await client.result("prompts/get", params)
     text = f"Please review this {language} code:\n{CODE}"
@@ -46,9 +50,7 @@ async def test_a_review_is_asked_for(revision: Revision, given: dict[str, str], 
     ("name", "arguments", "roles"),
     [("bug_report", {"summary": "It burns"}, ["user", "assistant"]), ("refactor", {"code": CODE}, ["user"])],
 )
-async def test_the_others_speak_in_roles_that_the_protocol_has(
-    name: str, arguments: dict[str, str], roles: list[str]
-) -> None:
+async def test_other_prompts_have_valid_roles(name: str, arguments: dict[str, str], roles: list[str]) -> None:
     async with client_of(make_server(), HANDSHAKE[-1]) as client:
         messages = (await client.result("prompts/get", {"name": name, "arguments": arguments}))["messages"]
     assert [message["role"] for message in messages] == roles
@@ -66,7 +68,7 @@ async def test_the_others_speak_in_roles_that_the_protocol_has(
         {},
     ],
 )
-async def test_what_cannot_be_filled_in_is_refused(params: dict[str, Any]) -> None:
+async def test_invalid_arguments_are_refused(params: dict[str, Any]) -> None:
     async with client_of(make_server(), HANDSHAKE[-1]) as client:
         assert (await client.error("prompts/get", params))["code"] == -32602
 
@@ -79,6 +81,6 @@ async def test_what_cannot_be_filled_in_is_refused(params: dict[str, Any]) -> No
 async def test_languages_are_completed(prompt: str, typed: str, values: list[str]) -> None:
     params = {"ref": {"type": "ref/prompt", "name": prompt}, "argument": {"name": "language", "value": typed}}
     async with client_of(make_server(), HANDSHAKE[-1]) as client:
-        found = (await client.result("completion/complete", params))["completion"]["values"]
-    assert found[: len(values)] == values
-    assert values or not found
+        suggested = (await client.result("completion/complete", params))["completion"]["values"]
+    assert suggested[: len(values)] == values
+    assert values or not suggested

@@ -1,4 +1,4 @@
-"""The tools that only return."""
+"""Tools that return content or fail."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ async def test_every_tool_is_listed_with_a_title_and_a_description(server: Serve
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
-async def test_the_three_tools_of_the_first_hour(server: Server, revision: Revision) -> None:
+async def test_echo_sum_and_weather(server: Server, revision: Revision) -> None:
     async with client_of(server, revision) as client:
         assert text_of(await client.call("echo", message="grüß dich")) == "grüß dich"
         total = await client.call("sum", a=7, b=8)
         assert text_of(total) == '{"total":15}'
         weather = await client.call("get_weather", location="New York")
-        said, again = (block["text"] for block in weather["content"])
-        assert said == "Current weather in New York:\nTemperature: 72°F\nConditions: Partly cloudy"
+        text, again = (block["text"] for block in weather["content"])
+        assert text == "Current weather in New York:\nTemperature: 72°F\nConditions: Partly cloudy"
         assert json.loads(again) == {"temperature": 72, "conditions": "Partly cloudy"}
     structured = None if revision.structured is Structured.ABSENT else {"total": 15}
     assert total.get("structuredContent") == structured
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
-async def test_sum_adds_as_floats_do_or_says_that_it_cannot(a: float, b: float) -> None:
+async def test_sum_adds_floats_or_reports_an_overflow(a: float, b: float) -> None:
     if math.isinf(a + b):
         with pytest.raises(ToolError):
             await add_up(a, b)
@@ -64,7 +64,7 @@ async def test_sum_adds_as_floats_do_or_says_that_it_cannot(a: float, b: float) 
 
 
 @pytest.mark.parametrize("location", ["Oslo", "12345", " Phoenix ", "\ud800", "x" * 10_000])
-def test_every_place_has_weather_and_always_the_same(location: str) -> None:
+def test_weather_of_a_location_is_constant(location: str) -> None:
     temperature, conditions = weather_in(location)
     assert 0 < temperature < 100 and conditions in SKIES
     assert weather_in(location) == (temperature, conditions)
@@ -72,7 +72,7 @@ def test_every_place_has_weather_and_always_the_same(location: str) -> None:
 
 @pytest.mark.parametrize("arguments", [{}, {"location": 5}, {"location": None}, {"town": "x"}])
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
-async def test_bad_arguments_are_refused_as_the_revision_wants(
+async def test_invalid_arguments_are_refused_as_the_revision_requires(
     server: Server, revision: Revision, arguments: dict[str, Any]
 ) -> None:
     params = {"name": "get_weather", "arguments": arguments}
@@ -83,7 +83,7 @@ async def test_bad_arguments_are_refused_as_the_revision_wants(
             assert (await client.result("tools/call", params))["isError"] is True
 
 
-async def test_nowhere_has_no_weather(server: Server) -> None:
+async def test_empty_location_is_an_error(server: Server) -> None:
     async with client_of(server, NEWEST) as client:
         assert (await client.call("get_weather", location=" "))["isError"] is True
 
@@ -102,8 +102,8 @@ async def test_each_type_of_content_alone_and_together(server: Server, revision:
 
 async def test_each_way_to_fail(server: Server, caplog: pytest.LogCaptureFixture) -> None:
     async with client_of(server, NEWEST) as client:
-        told = await client.call("fail")
-        assert (told["isError"], text_of(told)) == (True, "This tool fails on purpose")
+        result = await client.call("fail")
+        assert (result["isError"], text_of(result)) == (True, "This tool fails on purpose")
         error = await client.error("tools/call", {"name": "fail", "arguments": {"how": "protocol"}})
         assert (error["code"], error["data"]) == (-31000, {"how": "protocol"})
         with caplog.at_level(logging.CRITICAL, logger="assay"):

@@ -1,4 +1,4 @@
-"""A folder as resources: what is in it is listed and read, and what changes in it is told."""
+"""A folder as resources: files are listed and read, and changes are announced."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHANGED = "notifications/resources/list_changed"
 
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[Server]:
-    """A server whose folder holds two files; what it watches with ends with the test."""
+    """A server for a folder with two files; it stops watching with the test."""
     (tmp_path / "a.txt").write_text("a")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "b.bin").write_bytes(b"\0\1")
@@ -37,7 +37,11 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
 
 async def listed(client: Client) -> dict[str, dict[str, Any]]:
     resources = (await client.result("resources/list"))["resources"]
-    return {one["uri"].removeprefix(BASE): one for one in resources if one["uri"].startswith(BASE)}
+    return {
+        resource["uri"].removeprefix(BASE): resource
+        for resource in resources
+        if resource["uri"].startswith(BASE)
+    }
 
 
 async def until_listed(client: Client, *paths: str) -> None:
@@ -54,7 +58,7 @@ async def text_at(client: Client, path: str) -> str:
     return text
 
 
-async def test_files_are_listed_with_size_kind_and_time_and_read(server: Server) -> None:
+async def test_files_are_listed_and_read(server: Server) -> None:
     async with client_of(server, NEWEST) as client:
         files = await listed(client)
         assert list(files) == ["a.txt", "sub/b.bin"]
@@ -68,7 +72,7 @@ async def test_files_are_listed_with_size_kind_and_time_and_read(server: Server)
 
 
 @pytest.mark.parametrize("transport", SESSIONED)
-async def test_changes_on_disk_are_told(server: Server, tmp_path: Path, transport: str) -> None:
+async def test_changes_on_disk_are_announced(server: Server, tmp_path: Path, transport: str) -> None:
     async with client_of(server, NEWEST, transport, listen=True) as client:
         await client.result("resources/subscribe", {"uri": uri_of("a.txt")})
         (tmp_path / "new.txt").write_text("new")
@@ -84,8 +88,8 @@ async def test_changes_on_disk_are_told(server: Server, tmp_path: Path, transpor
         assert list(await listed(client)) == ["a.txt", "new.txt"]
 
 
-async def test_a_change_is_told_within_a_second(server: Server, tmp_path: Path) -> None:
-    """The best of three: this machine may be busy with something else for once."""
+async def test_a_change_is_announced_within_a_second(server: Server, tmp_path: Path) -> None:
+    """The best of three, because the machine may be busy."""
     async with client_of(server, NEWEST) as client:
         await client.result("resources/subscribe", {"uri": uri_of("a.txt")})
         (tmp_path / "ready").write_text("")
@@ -100,9 +104,7 @@ async def test_a_change_is_told_within_a_second(server: Server, tmp_path: Path) 
     assert DEBOUNCE < 500
 
 
-async def test_a_file_that_goes_is_told_to_its_subscribers_and_is_not_found_any_more(
-    server: Server, tmp_path: Path
-) -> None:
+async def test_a_removed_file_is_announced_and_not_found(server: Server, tmp_path: Path) -> None:
     async with client_of(server, NEWEST) as client:
         await client.result("resources/subscribe", {"uri": uri_of("a.txt")})
         (tmp_path / "a.txt").unlink()
@@ -117,7 +119,7 @@ async def test_a_directory_that_is_renamed_moves_its_files(server: Server, tmp_p
         await until_listed(client, "a.txt", "moved/b.bin")
 
 
-async def test_what_changed_before_serving_began_is_noticed(server: Server, tmp_path: Path) -> None:
+async def test_changes_before_serving_are_noticed(server: Server, tmp_path: Path) -> None:
     (tmp_path / "early.txt").write_text("early")
     async with client_of(server, NEWEST) as client:
         await until_listed(client, "a.txt", "sub/b.bin", "early.txt")
@@ -137,10 +139,10 @@ async def test_a_link_that_appears_is_neither_listed_nor_read(server: Server, tm
         assert (await client.error("resources/read", {"uri": uri_of("link")}))["code"] == -32002
 
 
-async def test_a_listen_stream_hears_of_changes(server: Server, tmp_path: Path) -> None:
+async def test_a_listen_stream_is_notified_of_changes(server: Server, tmp_path: Path) -> None:
     client = DescribingClient(server)
-    wanted = {"resourceSubscriptions": [uri_of("a.txt")]}
-    listening = asyncio.create_task(client.result("subscriptions/listen", {"notifications": wanted}))
+    requested = {"resourceSubscriptions": [uri_of("a.txt")]}
+    listening = asyncio.create_task(client.result("subscriptions/listen", {"notifications": requested}))
     assert (await client.next())["method"] == "notifications/subscriptions/acknowledged"
     (tmp_path / "a.txt").write_text("heard")
     assert (await client.next())["params"]["uri"] == uri_of("a.txt")
@@ -148,7 +150,7 @@ async def test_a_listen_stream_hears_of_changes(server: Server, tmp_path: Path) 
     await listening
 
 
-async def test_many_changes_at_once_leave_the_list_right(server: Server, tmp_path: Path) -> None:
+async def test_the_list_is_right_after_many_changes(server: Server, tmp_path: Path) -> None:
     async with client_of(server, NEWEST) as client:
         names = [f"{number:03}.txt" for number in range(250)]
         for name in names:
@@ -174,7 +176,7 @@ async def test_many_changes_at_once_leave_the_list_right(server: Server, tmp_pat
         ("a.txt.Z", b"\x1f\x9d", "application/octet-stream", False),
     ],
 )
-def test_what_is_text_is_text(name: str, data: bytes, kind: str, is_text: bool) -> None:
+def test_text_is_detected(name: str, data: bytes, kind: str, is_text: bool) -> None:
     contents = to_contents(uri_of(name), data)
     assert (contents.mime_type, contents.text is not None) == (kind, is_text)
     assert contents.text == data.decode() if is_text else contents.blob == data
@@ -196,7 +198,7 @@ async def test_odd_names_are_listed_and_read_by_their_uri(tmp_path: Path) -> Non
     assert sum(resource.uri.startswith(BASE) for resource in server.resources.list()) == 7
 
 
-def test_a_folder_needs_what_watches_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_needs_watchfiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r'pip install "assay-mcp\[watch\]"'):
         make_server(root=tmp_path)
