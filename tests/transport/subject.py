@@ -1,4 +1,4 @@
-"""The server that the contract tests talk to, with handles on what its tools are doing."""
+"""The server of the contract tests, with access to the state of its tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WATCHED = "test://watched"
 
 
 class Subject:
-    """`server` and the facts its tools leave behind."""
+    """`server`, and the state that its tools record."""
 
     def __init__(self, **options: Any) -> None:
         self.server = Server("subject", "1.2.3", **{"page_size": 4, **options})
@@ -21,7 +21,7 @@ class Subject:
         self.cancelled = asyncio.Event()
         self.release = asyncio.Event()
         self.answered: Any = None
-        self.kept: Context | None = None
+        self.last_context: Context | None = None
         tools: list[Callable[..., Any]] = [
             self.add,
             self.refuse,
@@ -58,7 +58,7 @@ class Subject:
         return "said"
 
     async def hold(self, ctx: Context) -> str:
-        """Wait to be released, or to be cancelled."""
+        """Wait until released or cancelled."""
         self.started.set()
         try:
             await self.release.wait()
@@ -91,11 +91,11 @@ class Subject:
         return "touched"
 
     async def keep(self, ctx: Context) -> str:
-        self.kept = ctx
+        self.last_context = ctx
         return "kept"
 
     async def meet(self, parties: int, ctx: Context) -> str:
-        """Return only once so many calls are here at the same time."""
+        """Return once so many calls run at the same time."""
         self._waiting += 1
         if self._waiting == parties:
             self.release.set()

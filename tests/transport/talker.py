@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay import Context, Limits, Server
 
-print("printed before the server runs")  # stays in the buffer of a pipe
+print("printed before the server runs")  # remains in the buffer of a pipe
 
 server = Server("talker", limits=Limits(drain=0.3, message_bytes=100_000))
 met = asyncio.Event()
@@ -33,7 +33,7 @@ async def chatter() -> str:
 
 @server.tool
 def child() -> str:
-    """Start a process that writes to the standard output it inherits, and reads its input."""
+    """Start a process that writes to its inherited standard output, and reads its input."""
     code = "import sys; print('printed by a child'); sys.exit(len(sys.stdin.read()))"
     return f"exit {subprocess.run([sys.executable, '-c', code], check=False).returncode}"
 
@@ -48,7 +48,7 @@ async def meet(parties: int) -> str:
 
 
 async def opened(path: str) -> None:
-    """Wait until somebody opens this named pipe for writing."""
+    """Wait until this named pipe is opened for writing."""
 
     def meet_writer() -> None:
         with open(path, "rb"):
@@ -80,7 +80,7 @@ def stick(ctx: Context) -> str:
 
 @server.tool
 async def report_to_nobody(path: str, proof: str, ctx: Context) -> str:
-    """Once the client has closed its end, log a lot, and leave a proof of having finished."""
+    """Log a lot after the client has closed its side, and write a file at the end."""
     await ctx.log("info", "begun")
     await opened(path)
     for number in range(100):

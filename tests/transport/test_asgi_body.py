@@ -1,4 +1,4 @@
-"""Bodies that do not come, or come too slowly."""
+"""Bodies that do not arrive, or arrive too slowly."""
 
 import asyncio
 from typing import Any
@@ -30,14 +30,14 @@ async def never() -> dict[str, Any]:
     raise AssertionError("not reached")
 
 
-async def test_body_that_never_comes_is_given_up() -> None:
+async def test_body_that_never_arrives_times_out() -> None:
     app = Server("slow", limits=Limits(body_timeout=0.01)).asgi()
     status, body = await post(app, never)
     assert status == 408
     assert b"body did not arrive within 0.01 s" in body
 
 
-async def test_body_that_stops_in_the_middle_is_given_up() -> None:
+async def test_incomplete_body_times_out() -> None:
     parts = [{"type": "http.request", "body": b'{"jsonrpc"', "more_body": True}]
 
     async def receive() -> dict[str, Any]:
@@ -47,8 +47,8 @@ async def test_body_that_stops_in_the_middle_is_given_up() -> None:
     assert (await post(app, receive))[0] == 408
 
 
-async def test_body_behind_an_awaitable_that_is_no_coroutine_is_read() -> None:
-    """ASGI asks for an awaitable; servers written in C hand back their own kind."""
+async def test_body_from_an_awaitable_that_is_not_a_coroutine_is_read() -> None:
+    """ASGI requires an awaitable; servers written in C return their own type."""
     body = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
     def receive() -> asyncio.Future[dict[str, Any]]:
@@ -59,8 +59,9 @@ async def test_body_behind_an_awaitable_that_is_no_coroutine_is_read() -> None:
     assert await post(Server("slow").asgi(), receive) == (200, b'{"jsonrpc":"2.0","id":1,"result":{}}')
 
 
-async def test_body_that_a_middleware_changes_is_the_one_that_is_read() -> None:
-    """Our own server offers the body beside `receive`; whoever wraps that must not be passed over."""
+async def test_body_changed_by_a_middleware_is_read() -> None:
+    """Our own server also offers the body without `receive`; a middleware that wraps `receive` must not be
+    bypassed."""
     app = Server("wrapped").asgi()
 
     class Wrapped:

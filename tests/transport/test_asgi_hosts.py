@@ -1,4 +1,4 @@
-"""Who may talk to the endpoint: Host, Origin, and what a browser is told (CORS)."""
+"""Access by Host and Origin, and CORS headers for browsers."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ async def test_loopback_names_are_hosts_by_default(host: str) -> None:
     "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "", None]
 )
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE", "OPTIONS"])
-async def test_other_hosts_are_refused_by_the_name_of_the_setting(host: str | None, method: str) -> None:
-    """Against DNS rebinding: the browser's page has another name than the server."""
+async def test_other_hosts_are_refused_with_the_name_of_the_setting(host: str | None, method: str) -> None:
+    """Against DNS rebinding, where the browser uses another name for the server."""
     async with peer() as client:
         answer = await client.begin(method, PING, headers={"host": host}).complete()
         assert answer.status == 421
@@ -58,7 +58,7 @@ async def test_allowed_hosts_are_a_setting(allowed: list[str], host: str, status
     "origin", ["http://evil.example", "null", "http://localhost.evil.example", "file://", "http://", ""]
 )
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE", "OPTIONS"])
-async def test_strange_origin_is_refused_by_the_name_of_the_setting(origin: str, method: str) -> None:
+async def test_other_origin_is_refused_with_the_name_of_the_setting(origin: str, method: str) -> None:
     """HTTP-02, HTTP-03: validated on all connections, refused with 403."""
     async with peer() as client:
         answer = await client.begin(method, PING, headers={"origin": origin}).complete()
@@ -83,7 +83,7 @@ async def test_any_host_does_not_mean_any_origin() -> None:
         ({"allowed_hosts": ["localhost", "api.example"]}, "https://api.example"),
     ],
 )
-async def test_allowed_origin_is_told_so(options: dict[str, Any], origin: str) -> None:
+async def test_allowed_origin_gets_cors_headers(options: dict[str, Any], origin: str) -> None:
     async with peer(**options) as client:
         answer = await client.post(initialize(HANDSHAKE[-1]), headers={"origin": origin})
         assert answer.status == 200
@@ -93,7 +93,7 @@ async def test_allowed_origin_is_told_so(options: dict[str, Any], origin: str) -
 
 
 async def test_refusals_of_the_protocol_reach_an_allowed_origin() -> None:
-    """Without the header a browser would hide the reason from its page."""
+    """Without the header a browser would hide the reason from the page."""
     async with peer() as client:
         client.session = "gone"
         for answer in (
@@ -105,10 +105,10 @@ async def test_refusals_of_the_protocol_reach_an_allowed_origin() -> None:
             assert answer.headers["access-control-allow-origin"] == "http://localhost"
 
 
-async def test_preflight_says_what_may_be_sent() -> None:
+async def test_preflight_lists_methods_and_headers() -> None:
     async with peer(allowed_origins=["https://app.example"]) as client:
-        asked = {"origin": "https://app.example", "access-control-request-method": "POST"}
-        answer = await client.send("OPTIONS", headers=asked)
+        preflight = {"origin": "https://app.example", "access-control-request-method": "POST"}
+        answer = await client.send("OPTIONS", headers=preflight)
         assert (answer.status, answer.body) == (204, b"")
         assert answer.headers["access-control-allow-origin"] == "https://app.example"
         assert {"GET", "POST", "DELETE"} <= {*answer.headers["access-control-allow-methods"].split(", ")}

@@ -64,10 +64,10 @@ async def test_two_servers_live_side_by_side() -> None:
         routes=[Mount("/first", app=first.server.asgi()), Mount("/second", app=second.server.asgi())]
     )
     async with (
-        await AsgiPeer(host, path="/first/mcp").shake_hands(HANDSHAKE[-1]) as one,
+        await AsgiPeer(host, path="/first/mcp").shake_hands(HANDSHAKE[-1]) as first,
         await AsgiPeer(host, path="/second/mcp").shake_hands(HANDSHAKE[-1]) as two,
     ):
-        assert "result" in (await one.call("add", a=1, b=1)).json
+        assert "result" in (await first.call("add", a=1, b=1)).json
         assert "error" in (await two.call("add", a=1, b=1)).json
-        two.session = one.session
+        two.session = first.session
         assert (await two.post(request("ping"))).status == 404

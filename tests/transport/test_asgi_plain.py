@@ -1,4 +1,4 @@
-"""Plain HTTP: one POST in, one JSON object out, nothing kept between the two."""
+"""Plain HTTP: each POST gets one JSON object, without sessions."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def peer() -> AsgiPeer:
         (None, 406),
     ],
 )
-async def test_json_is_all_that_needs_to_be_accepted(accept: str | None, status: int) -> None:
+async def test_accepting_json_is_enough(accept: str | None, status: int) -> None:
     async with peer() as client:
         assert (await client.post(PING, headers={"accept": accept})).status == status
 
 
-async def test_handler_that_sends_is_answered_with_one_object_all_the_same() -> None:
+async def test_messages_of_a_handler_are_dropped() -> None:
     async with peer() as client:
         params = {"name": "report", "arguments": {}, "_meta": {"progressToken": 1}}
         for message in (request("tools/call", params), call("say", level="error", text="unheard")):
@@ -45,7 +45,7 @@ async def test_handler_that_sends_is_answered_with_one_object_all_the_same() -> 
             assert "isError" not in answer.json["result"]
 
 
-async def test_initialize_mints_no_session_and_promises_nothing_that_needs_one() -> None:
+async def test_initialize_opens_no_session_and_declares_nothing_that_needs_one() -> None:
     async with peer() as client:
         answer = await client.post(initialize(NEWEST))
         assert "mcp-session-id" not in answer.headers
@@ -72,7 +72,7 @@ async def test_notification_gets_202_and_a_response_400() -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "HEAD"])
-async def test_only_post_is_offered(method: str) -> None:
+async def test_only_post_is_allowed(method: str) -> None:
     async with peer() as client:
         answer = await client.send(method)
         assert (answer.status, answer.headers["allow"]) == (405, "POST, OPTIONS")
@@ -101,7 +101,7 @@ async def test_many_posts_are_served_at_once() -> None:
 
 
 async def test_same_id_may_be_in_use_by_several_clients() -> None:
-    """Nothing ties two requests without a session together."""
+    """Two requests without a session are unrelated."""
     async with peer() as client:
         answers = [client.begin("POST", call("meet", 1, parties=2)) for _ in range(2)]
         for answer in answers:

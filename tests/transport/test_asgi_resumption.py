@@ -1,4 +1,4 @@
-"""Coming back to a stream with `Last-Event-ID`: only its own messages, each once."""
+"""Resuming a stream with `Last-Event-ID`: only its own messages, each once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ by_revision = pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
 
 
 class Talker(Subject):
-    """Its tool says one thing, waits, then says the rest."""
+    """Its tool sends one message, waits, and then sends the rest."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Talker(Subject):
         return name
 
 
-def said(messages: list[Any]) -> list[str]:
+def texts(messages: list[Any]) -> list[str]:
     return [
         message["params"]["data"] if "method" in message else message["result"]["content"][0]["text"]
         for message in messages
@@ -58,13 +58,13 @@ def resume(client: AsgiPeer, last: str) -> Any:
 
 
 @by_revision
-async def test_work_goes_on_and_the_rest_is_delivered_once(revision: Revision) -> None:
-    """HTTP-34, HTTP-35: neither of the two streams gets anything of the other."""
+async def test_work_continues_and_the_rest_is_delivered_once(revision: Revision) -> None:
+    """HTTP-34, HTTP-35: no message of one stream appears on the other."""
     talker = Talker()
     async with await opened(talker.server.asgi(), revision) as client:
         streams = {name: client.begin("POST", call("talk", name, name=name)) for name in ("a", "b")}
         for name, stream in streams.items():
-            assert said([await stream.message()]) == [f"{name} 1"]
+            assert texts([await stream.message()]) == [f"{name} 1"]
             stream.leave()
         talker.release.set()
         async with asyncio.timeout(5):
@@ -73,12 +73,12 @@ async def test_work_goes_on_and_the_rest_is_delivered_once(revision: Revision) -
                 await stream.task
         for name, stream in streams.items():
             resumed = resume(client, stream.sse.last_event_id)
-            assert said(await resumed.messages()) == [f"{name} 2", f"{name} 3", name]
+            assert texts(await resumed.messages()) == [f"{name} 2", f"{name} 3", name]
             again = resume(client, resumed.sse.last_event_id)
             assert await again.messages() == []
 
 
-async def test_resumption_may_begin_at_any_event_that_was_seen() -> None:
+async def test_resumption_may_begin_at_any_received_event() -> None:
     talker = Talker()
     talker.release.set()
     async with await opened(talker.server.asgi()) as client:
@@ -88,12 +88,12 @@ async def test_resumption_may_begin_at_any_event_that_was_seen() -> None:
             ids.append(str(event.event_id))
         whole = ["a 1", "a 2", "a 3", "a"]
         assert len(ids) == 5  # the priming event and one for each
-        for seen, event_id in enumerate(ids):
-            assert said(await resume(client, event_id).messages()) == whole[seen:]
+        for count, event_id in enumerate(ids):
+            assert texts(await resume(client, event_id).messages()) == whole[count:]
 
 
 @by_revision
-async def test_resumption_while_the_work_goes_on_follows_it_live(revision: Revision) -> None:
+async def test_resumption_follows_running_work(revision: Revision) -> None:
     talker = Talker()
     async with await opened(talker.server.asgi(), revision) as client:
         stream = client.begin("POST", call("talk", name="a"))
@@ -102,18 +102,18 @@ async def test_resumption_while_the_work_goes_on_follows_it_live(revision: Revis
         resumed = await resume(client, stream.sse.last_event_id).started()
         assert not resumed.task.done()
         talker.release.set()
-        assert said(await resumed.messages()) == ["a 2", "a 3", "a"]
+        assert texts(await resumed.messages()) == ["a 2", "a 3", "a"]
 
 
 async def test_resumption_takes_over_from_the_connection_that_still_waits() -> None:
-    """HTTP-31: a client that came back has given up the connection it had."""
+    """HTTP-31: a client that resumes has abandoned its old connection."""
     talker = Talker()
     async with await opened(talker.server.asgi()) as client:
         stream = client.begin("POST", call("talk", name="a"))
         await stream.message()
         resumed = await resume(client, stream.sse.last_event_id).started()
         talker.release.set()
-        assert said(await resumed.messages()) == ["a 2", "a 3", "a"]
+        assert texts(await resumed.messages()) == ["a 2", "a 3", "a"]
         assert await stream.messages() == []
 
 
@@ -131,7 +131,7 @@ async def test_standalone_stream_is_resumed_as_well() -> None:
         resumed = resume(client, first.sse.last_event_id)
         assert (await resumed.message())["params"] == {"uri": WATCHED}
         assert resumed.sse.last_event_id == "0-2"
-        # Asking for what was delivered already repeats it: the client says that it never came.
+        # Delivered messages are repeated, because the client reports that they did not arrive.
         repeated = resume(client, first.sse.last_event_id)
         assert (await repeated.message())["params"] == {"uri": WATCHED}
 
@@ -141,12 +141,12 @@ async def test_standalone_stream_is_resumed_as_well() -> None:
 )
 async def test_unknown_event_id_gets_400(last: str) -> None:
     async with await opened(Talker().server.asgi()) as client:
-        await client.call("say", level="info", text="makes stream 1")
+        await client.call("say", level="info", text="opens stream 1")
         answer = await client.send("GET", headers={"last-event-id": last.encode().decode("latin-1")})
         assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
 
 
-async def test_event_ids_of_another_session_mean_nothing() -> None:
+async def test_event_ids_of_another_session_are_unknown() -> None:
     app = Talker().server.asgi()
     async with await opened(app) as first, await opened(app) as second:
         said_to_first = await first.call("say", level="info", text="private")
@@ -154,18 +154,18 @@ async def test_event_ids_of_another_session_mean_nothing() -> None:
         assert answer.status == 400
 
 
-async def test_stream_that_is_no_longer_kept_whole_cannot_be_resumed() -> None:
+async def test_stream_with_evicted_messages_cannot_be_resumed() -> None:
     """A gap would lose messages silently."""
     talker = Talker()
     talker.release.set()
     async with await opened(short_memory(talker)) as client:
         await client.call("talk", name="a")
         assert (await client.send("GET", headers={"last-event-id": "1-1"})).status == 400
-        assert said(await resume(client, "1-2").messages()) == ["a 3", "a"]
+        assert texts(await resume(client, "1-2").messages()) == ["a 3", "a"]
 
 
-async def test_listener_that_comes_too_late_gets_what_is_left() -> None:
-    """More was sent to nobody than is kept: the oldest are lost, the newest are not."""
+async def test_late_listener_gets_the_stored_messages() -> None:
+    """More messages were sent without a listener than the store keeps: only the oldest are lost."""
     talker = Talker()
     async with await opened(short_memory(talker)) as client:
         for number in range(4):
@@ -176,7 +176,7 @@ async def test_listener_that_comes_too_late_gets_what_is_left() -> None:
         assert [(await listening.message())["params"]["uri"] for _ in "ab"] == ["notes://2", "notes://3"]
 
 
-async def test_finished_streams_are_kept_for_a_while_and_running_ones_as_long_as_they_run() -> None:
+async def test_some_finished_streams_and_all_running_ones_are_stored() -> None:
     talker = Talker()
     async with await opened(talker.server.asgi()) as client:
         running = client.begin("POST", call("talk", name="a"))
@@ -185,12 +185,12 @@ async def test_finished_streams_are_kept_for_a_while_and_running_ones_as_long_as
             await client.call("say", level="info", text="short")
         running.leave()
         talker.release.set()
-        assert said(await resume(client, running.sse.last_event_id).messages()) == ["a 2", "a 3", "a"]
+        assert texts(await resume(client, running.sse.last_event_id).messages()) == ["a 2", "a 3", "a"]
         assert (await client.send("GET", headers={"last-event-id": "2-1"})).status == 400
         assert (await resume(client, "21-1").messages())[0]["id"] == "call"
 
 
-async def test_listener_is_not_forgotten_while_other_streams_come_and_go() -> None:
+async def test_listener_survives_many_other_streams() -> None:
     talker = Talker()
     async with await opened(talker.server.asgi()) as client:
         await client.post(request("resources/subscribe", {"uri": WATCHED}))

@@ -1,4 +1,4 @@
-"""Which HTTP requests are served, and how the others are refused."""
+"""HTTP requests that are served, and refusals of others."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_post_must_be_json_in_utf8(content_type: str | None, status: int) 
         (b"[" * 100 + b"]" * 100, -32700),
     ],
 )
-async def test_body_that_is_no_message_gets_400(body: bytes, code: int) -> None:
+async def test_body_that_is_not_a_message_gets_400(body: bytes, code: int) -> None:
     async with peer() as client:
         answer = await client.post(body)
         assert (answer.status, answer.json["error"]["code"]) == (400, code)
@@ -92,8 +92,8 @@ async def test_version_header_names_the_revision_of_a_request_without_session(re
     async with peer() as client:
         client.version = revision.date
         answer = await client.post(call("add", a="x", b=1))
-        shown = "error" if revision.bad_arguments.value == "JSON-RPC error" else "result"
-        assert shown in answer.json
+        kind = "error" if revision.bad_arguments.value == "JSON-RPC error" else "result"
+        assert kind in answer.json
 
 
 async def test_absent_version_header_means_the_assumed_revision() -> None:
@@ -108,7 +108,7 @@ async def test_absent_version_header_means_the_assumed_revision() -> None:
 
 @pytest.mark.parametrize("version", ["2024-01-01", "latest", "", "2025-11-25, 2025-11-25"])
 async def test_unsupported_version_header_gets_400_except_on_initialize(version: str) -> None:
-    """HTTP-47, META-08; the answer to `initialize` settles the version, whatever the header says."""
+    """HTTP-47, META-08; the answer to `initialize` negotiates the version, regardless of the header."""
     async with peer() as client:
         refused = await client.post(PING, headers={"mcp-protocol-version": version})
         prefix = "io.modelcontextprotocol/"
@@ -122,7 +122,7 @@ async def test_unsupported_version_header_gets_400_except_on_initialize(version:
 @pytest.mark.parametrize(
     "name", ["host", "origin", "content-type", "mcp-session-id", "mcp-protocol-version", "last-event-id"]
 )
-async def test_header_that_decides_may_not_come_twice(name: str) -> None:
+async def test_headers_that_decisions_depend_on_may_not_repeat(name: str) -> None:
     async with peer() as client:
         first = {"origin": "http://localhost", "last-event-id": "0-0", "mcp-session-id": "a"}.get(name, "x")
         answer = await client.post(PING, headers={name: first}, doubled=[(name, "other")])
@@ -156,7 +156,7 @@ async def test_body_over_the_limit_gets_413(declares: bool, chunks: int) -> None
         assert (await client.post(exact, headers={"content-length": "1000"})).status == 200
 
 
-async def test_declared_length_beyond_all_measure_gets_413() -> None:
+async def test_huge_declared_length_gets_413() -> None:
     async with peer() as client:
         assert (await client.post(PING, headers={"content-length": "9" * 5000})).status == 413
 
@@ -169,7 +169,7 @@ async def test_body_that_does_not_arrive_in_time_gets_408(parts: list[bytes]) ->
         assert answer.status == 408
 
 
-async def test_client_that_hangs_up_while_it_sends_is_not_answered() -> None:
+async def test_client_that_disconnects_while_sending_gets_no_response() -> None:
     async with peer() as client:
         answer = client.begin("POST", [b"{"], stalls=True)
         answer.leave()
@@ -186,7 +186,7 @@ async def test_notification_gets_202_without_a_body() -> None:
 
 @pytest.mark.parametrize("request_id", ["assay-1", "assay-99", 7, "x"])
 @pytest.mark.parametrize("in_session", [True, False])
-async def test_posted_response_to_nothing_gets_400(request_id: Any, in_session: bool) -> None:
+async def test_response_without_a_request_gets_400(request_id: Any, in_session: bool) -> None:
     """HTTP-11: a response that cannot be accepted gets an error status."""
     async with peer() as client:
         if in_session:
@@ -196,7 +196,7 @@ async def test_posted_response_to_nothing_gets_400(request_id: Any, in_session: 
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "HEAD", "TRACE"])
-async def test_other_methods_get_405_and_are_told_which_are_allowed(method: str) -> None:
+async def test_other_methods_get_405_with_the_allowed_ones(method: str) -> None:
     async with peer() as client:
         answer = await client.send(method)
         assert (answer.status, answer.headers["allow"]) == (405, "GET, POST, DELETE, OPTIONS")
@@ -233,7 +233,7 @@ async def test_trailing_slash_does_not_matter(path: str) -> None:
         (request("resources/read", {"uri": "test://nowhere"}), -32002),
     ],
 )
-async def test_errors_of_a_request_travel_with_status_200(message: Any, code: int) -> None:
+async def test_json_rpc_errors_have_status_200(message: Any, code: int) -> None:
     """The specification ties no status to a JSON-RPC error
     (basic/transports#sending-messages-to-the-server)."""
     async with peer() as client:
@@ -290,7 +290,7 @@ async def test_initialize_in_a_batch_is_refused() -> None:
 
 
 async def test_many_posts_are_served_at_once() -> None:
-    """None of fifty returns before all have begun."""
+    """None of the fifty calls returns before all have begun."""
     async with peer() as client:
         answers = [client.begin("POST", call("meet", index, parties=50)) for index in range(50)]
         for index, answer in enumerate(answers):
@@ -298,6 +298,6 @@ async def test_many_posts_are_served_at_once() -> None:
 
 
 @pytest.mark.parametrize("options", [{"path": "mcp"}, {"stream": "maybe"}, {"sessions": "sometimes"}])
-def test_bad_options_are_refused_when_the_application_is_made(options: dict[str, Any]) -> None:
+def test_bad_options_are_refused_when_the_application_is_built(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"sometimes|slash|maybe"):
         Server("s").asgi(**options)

@@ -52,12 +52,12 @@ def make_server(ran: list[str]) -> Server:
 
 
 def peer(ran: list[str], *granted: str, **scope: Any) -> AsgiPeer:
-    given = Scope(principal="ann", scopes=frozenset(granted))
-    return AsgiPeer(make_server(ran).asgi(), assay=given, **scope)
+    host_scope = Scope(principal="ann", scopes=frozenset(granted))
+    return AsgiPeer(make_server(ran).asgi(), assay=host_scope, **scope)
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
-async def test_a_session_is_told_by_403_at_every_revision(revision: Revision) -> None:
+async def test_a_session_gets_403_at_every_revision(revision: Revision) -> None:
     ran: list[str] = []
     async with await peer(ran).shake_hands(revision) as client:
         answer = await client.call("save")
@@ -67,7 +67,7 @@ async def test_a_session_is_told_by_403_at_every_revision(revision: Revision) ->
     assert ran == ["open"]
 
 
-async def test_a_request_of_its_own_is_told_by_403() -> None:
+async def test_a_request_without_a_session_gets_403() -> None:
     ran: list[str] = []
     message = describe("tools/call", {"name": "save", "arguments": {}})
     async with peer(ran) as client:
@@ -76,7 +76,7 @@ async def test_a_request_of_its_own_is_told_by_403() -> None:
     assert ran == []
 
 
-async def test_who_prefers_streams_is_told_by_403_too() -> None:
+async def test_a_client_that_prefers_streams_gets_403() -> None:
     async with peer([]) as client:
         answer = await client.post(
             call("save"), headers={"accept": "text/event-stream, application/json;q=0.5"}
@@ -84,7 +84,7 @@ async def test_who_prefers_streams_is_told_by_403_too() -> None:
         assert (answer.status, answer.headers["content-type"]) == (403, "application/json")
 
 
-async def test_who_guards_the_application_words_the_challenge() -> None:
+async def test_the_host_may_supply_the_challenge() -> None:
     def challenge(status: int, error: str, scopes: Sequence[str]) -> bytes:
         return f"Test {status} {error} {'+'.join(scopes)}".encode()
 
@@ -93,7 +93,7 @@ async def test_who_guards_the_application_words_the_challenge() -> None:
         assert answer.headers["www-authenticate"] == "Test 403 insufficient_scope write"
 
 
-async def test_what_a_handler_requires_is_403_before_anything_was_sent() -> None:
+async def test_a_handler_may_cause_403_before_it_sends() -> None:
     async with peer([]) as client:
         assert (await client.call("check")).status == 403
 
@@ -107,7 +107,7 @@ async def test_a_stream_that_has_begun_ends_with_the_error() -> None:
 
 
 @pytest.mark.parametrize("revision", BATCHING, ids=str)
-async def test_a_batch_is_403_only_if_nothing_of_it_was_served(revision: Revision) -> None:
+async def test_a_batch_gets_403_only_if_all_of_it_was_refused(revision: Revision) -> None:
     ran: list[str] = []
     async with await peer(ran).shake_hands(revision) as client:
         refused = await client.post([call("save"), call("save", 2)])
@@ -117,7 +117,7 @@ async def test_a_batch_is_403_only_if_nothing_of_it_was_served(revision: Revisio
     assert ran == ["open"]
 
 
-async def test_a_handshake_that_takes_a_scope_mints_no_session() -> None:
+async def test_a_refused_handshake_opens_no_session() -> None:
     server = Server("closed", scopes={"initialize": ["write"]})
     async with AsgiPeer(server.asgi(), assay=Scope(scopes=frozenset())) as client:
         params = {"protocolVersion": HANDSHAKE[-1].date, "capabilities": {}}
@@ -128,7 +128,7 @@ async def test_a_handshake_that_takes_a_scope_mints_no_session() -> None:
         assert len(server.notifier) == 0
 
 
-async def test_no_word_of_a_handler_gets_into_the_header_that_is_no_scope() -> None:
+async def test_only_valid_scopes_of_a_handler_get_into_the_header() -> None:
     async with peer([]) as client:
         answer = await client.call("strange")
         assert answer.headers["www-authenticate"] == (
@@ -136,7 +136,7 @@ async def test_no_word_of_a_handler_gets_into_the_header_that_is_no_scope() -> N
         )
 
 
-async def test_an_error_of_the_same_code_that_names_no_scope_is_no_refusal() -> None:
+async def test_an_error_of_the_same_code_without_scopes_is_not_a_refusal() -> None:
     server = Server("own")
 
     @server.tool
@@ -147,10 +147,10 @@ async def test_an_error_of_the_same_code_that_names_no_scope_is_no_refusal() -> 
         assert (await client.call("fail")).status == 200
 
 
-async def test_a_websocket_is_told_by_a_json_rpc_error() -> None:
+async def test_a_websocket_gets_a_json_rpc_error() -> None:
     ran: list[str] = []
-    given = Scope(principal="ann", scopes=frozenset({"read"}))
-    async with AsgiSocket(make_server(ran).asgi(), assay=given) as link:
+    host_scope = Scope(principal="ann", scopes=frozenset({"read"}))
+    async with AsgiSocket(make_server(ran).asgi(), assay=host_scope) as link:
         await link.ask(initialize(HANDSHAKE[-1]))
         await link.send(notification("notifications/initialized"))
         error = (await link.ask(call("save")))["error"]

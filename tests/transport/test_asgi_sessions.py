@@ -1,4 +1,4 @@
-"""Sessions over HTTP: how they begin, whose they are, and how they end."""
+"""Sessions over HTTP: opening, ownership and ending."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def opened(app: Any, revision: Revision = NEWEST, **options: Any) -> AsgiP
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
-async def test_initialize_mints_an_id_of_visible_ascii(revision: Revision) -> None:
+async def test_initialize_creates_an_id_of_visible_ascii(revision: Revision) -> None:
     """HTTP-36, HTTP-37."""
     app = Subject().server.asgi()
     sessions = set()
@@ -49,7 +49,7 @@ async def test_initialize_mints_an_id_of_visible_ascii(revision: Revision) -> No
     assert len(sessions) == 3
 
 
-async def test_failed_initialize_mints_none() -> None:
+async def test_failed_initialize_opens_no_session() -> None:
     subject = Subject()
     async with AsgiPeer(subject.server.asgi()) as client:
         answer = await client.post(request("initialize", {"protocolVersion": 5}))
@@ -58,7 +58,7 @@ async def test_failed_initialize_mints_none() -> None:
         assert len(subject.server.notifier) == 0
 
 
-async def test_session_keeps_its_revision_whatever_known_version_the_header_says() -> None:
+async def test_session_keeps_its_revision_under_another_known_version_header() -> None:
     """HTTP-47: only an unsupported value is refused (basic/transports#protocol-version-header)."""
     async with await opened(Subject().server.asgi()) as client:
         client.version = HANDSHAKE[0].date
@@ -77,7 +77,7 @@ async def test_optional_sessions_serve_requests_without_one() -> None:
         assert "mcp-session-id" not in answer.headers
 
 
-async def test_required_session_is_demanded_with_400() -> None:
+async def test_required_session_is_requested_with_400() -> None:
     """HTTP-40."""
     async with AsgiPeer(Subject().server.asgi(sessions="required")) as client:
         for answer in (await client.post(PING), await client.send("GET"), await client.send("DELETE")):
@@ -86,7 +86,7 @@ async def test_required_session_is_demanded_with_400() -> None:
         assert (await client.post(PING)).status == 200
 
 
-async def test_sessions_off_mints_none_and_ignores_any() -> None:
+async def test_sessions_off_opens_none_and_ignores_ids() -> None:
     async with AsgiPeer(Subject().server.asgi(sessions="off")) as client:
         assert "mcp-session-id" not in (await client.post(initialize(NEWEST))).headers
         client.session = "whatever"
@@ -95,7 +95,7 @@ async def test_sessions_off_mints_none_and_ignores_any() -> None:
             assert (await client.send(method)).status == 405
 
 
-async def test_what_needs_a_session_says_so_without_one() -> None:
+async def test_features_that_need_a_session_report_it() -> None:
     async with AsgiPeer(Subject().server.asgi()) as client:
         for message in (
             request("resources/subscribe", {"uri": WATCHED}),
@@ -103,8 +103,8 @@ async def test_what_needs_a_session_says_so_without_one() -> None:
         ):
             assert "no session" in (await client.post(message)).json["error"]["message"]
         client.version = NEWEST.date
-        asked = await client.call("roots")
-        assert asked.json["result"]["isError"] is True
+        result = await client.call("roots")
+        assert result.json["result"]["isError"] is True
 
 
 @pytest.mark.parametrize("session", ["unknown", "", "ünknown", "a" * 5000])
@@ -118,7 +118,7 @@ async def test_unknown_session_gets_404(session: str) -> None:
 
 
 async def test_deleted_session_is_gone() -> None:
-    """HTTP-41. What runs for it is cancelled, its streams end, and nobody else notices."""
+    """HTTP-41. Its requests are cancelled and its streams end; other sessions are not affected."""
     subject = Subject()
     app = subject.server.asgi()
     async with await opened(app) as client, await opened(app) as other:
@@ -156,8 +156,8 @@ async def test_handlers_see_the_principal_of_the_request() -> None:
     subject = Subject()
     async with await opened(subject.server.asgi(), principal="ada") as client:
         await client.call("keep")
-        assert subject.kept is not None
-        scope = subject.kept.scope
+        assert subject.last_context is not None
+        scope = subject.last_context.scope
         assert (scope.principal, scope.transport) == ("ada", "http")
         assert scope.headers["host"] == "localhost:3000"
 
@@ -179,7 +179,7 @@ async def test_unused_session_expires() -> None:
         assert len(subject.server.notifier) == 0
 
 
-async def test_a_stranger_does_not_keep_a_session_alive() -> None:
+async def test_another_principal_does_not_keep_a_session_alive() -> None:
     clock = ManualClock()
     app = built(Subject(), MemorySessions(idle_timeout=60, clock=clock))
     async with await opened(app, principal="ada") as ada, AsgiPeer(app, principal="eve") as eve:
@@ -191,7 +191,7 @@ async def test_a_stranger_does_not_keep_a_session_alive() -> None:
         assert (await ada.post(PING)).status == 404
 
 
-async def test_sweep_ends_expired_sessions_that_nobody_asks_for() -> None:
+async def test_sweep_ends_expired_sessions() -> None:
     clock = ManualClock()
     app = built(Subject(), MemorySessions(idle_timeout=60, clock=clock), sweep_interval=0.001)
     async with await opened(app) as client:
@@ -207,7 +207,7 @@ async def test_number_of_sessions_is_bounded() -> None:
     app = built(subject, store)
     async with await opened(app) as first, await opened(app) as second:
         listening = await second.begin("GET").started()
-        assert (await first.post(PING)).status == 200  # used last, so the other one goes
+        assert (await first.post(PING)).status == 200  # used last, so the other one is evicted
         async with await opened(app) as third:
             assert await listening.messages() == []
             statuses = [(await each.post(PING)).status for each in (first, second, third)]
@@ -215,14 +215,14 @@ async def test_number_of_sessions_is_bounded() -> None:
             assert (len(store), len(subject.server.notifier)) == (2, 2)
 
 
-async def test_store_that_is_given_is_used_although_it_is_empty() -> None:
+async def test_empty_store_is_used_if_given() -> None:
     store = MemorySessions()
     async with await opened(Subject().server.asgi(session_store=store)):
         assert len(store) == 1
 
 
 async def test_session_is_restored_from_a_shared_store() -> None:
-    """Another worker, or the same after a restart, goes on with revision, level and subscriptions."""
+    """Another worker, or the same after a restart, restores revision, level and subscriptions."""
     subject = Subject()
     store = MemorySessions()
     async with await opened(built(subject, store)) as client:

@@ -1,4 +1,4 @@
-"""Answers as JSON or as a stream, the stream that belongs to no request, and connections that go away."""
+"""Answers as JSON or as a stream, the standalone stream, and disconnects."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_handler_that_sends_is_answered_as_a_stream(revision: Revision, in
 
 
 async def test_message_is_sent_when_it_happens() -> None:
-    """The first one arrives while the handler still works."""
+    """The first one arrives while the handler is still running."""
     subject = Subject()
 
     @subject.server.tool
@@ -90,8 +90,8 @@ async def test_stream_without_a_session_has_no_ids() -> None:
 
 
 @by_revision
-async def test_get_stream_carries_what_belongs_to_no_request(revision: Revision) -> None:
-    """HTTP-29, HTTP-31: and the POST's answer carries nothing of it."""
+async def test_get_stream_carries_messages_outside_of_requests(revision: Revision) -> None:
+    """HTTP-29, HTTP-31: the response to the POST contains none of it."""
     subject = Subject()
     async with await opened(subject.server.asgi(), revision) as client:
         await client.post(request("resources/subscribe", {"uri": WATCHED}))
@@ -101,7 +101,7 @@ async def test_get_stream_carries_what_belongs_to_no_request(revision: Revision)
         assert (await listening.message())["params"] == {"uri": WATCHED}
 
 
-async def test_what_was_sent_while_nobody_listened_is_kept() -> None:
+async def test_messages_without_a_listener_are_stored() -> None:
     async with await opened(Subject().server.asgi()) as client:
         await client.post(request("resources/subscribe", {"uri": WATCHED}))
         await client.call("touch")
@@ -114,7 +114,7 @@ async def test_what_was_sent_while_nobody_listened_is_kept() -> None:
         assert (await second.message())["method"] == "notifications/resources/updated"
         second.leave()
         await second.task
-        # Both were delivered: a third reader has nothing to wait for but what is new.
+        # Both were delivered: a third reader only gets new messages.
         third = await client.begin("GET").started()
         await client.call("touch")
         assert (await third.event() or PRIMING) and third.sse.last_event_id == "0-2"
@@ -123,7 +123,7 @@ async def test_what_was_sent_while_nobody_listened_is_kept() -> None:
 
 
 @by_revision
-async def test_newer_get_takes_over_from_the_one_before(revision: Revision) -> None:
+async def test_newer_get_takes_over(revision: Revision) -> None:
     """HTTP-31: each message on one connection only."""
     subject = Subject()
     async with await opened(subject.server.asgi(), revision) as client:
@@ -165,7 +165,7 @@ async def test_silent_streams_carry_heartbeats() -> None:
 
 @pytest.mark.parametrize("revision", PRIMING, ids=str)
 @pytest.mark.parametrize("retry", [None, 0.25])
-async def test_stream_closed_early_says_when_to_return(revision: Revision, retry: float | None) -> None:
+async def test_stream_closed_early_has_a_retry_time(revision: Revision, retry: float | None) -> None:
     """HTTP-25: an id to resume from, and `retry` before the close."""
     subject = Subject()
 
@@ -185,7 +185,7 @@ async def test_stream_closed_early_says_when_to_return(revision: Revision, retry
 
 
 @pytest.mark.parametrize("revision", UNPRIMED, ids=str)
-async def test_stream_is_not_closed_early_where_clients_would_not_return(revision: Revision) -> None:
+async def test_stream_is_not_closed_early_where_clients_cannot_resume(revision: Revision) -> None:
     """HTTP-16."""
     subject = Subject()
 
@@ -208,8 +208,8 @@ async def gone_before_the_first_word(client: AsgiPeer, subject: Subject) -> Asgi
 
 
 @pytest.mark.parametrize("in_session", [True, False])
-async def test_client_that_vanished_fails_no_handler(in_session: bool) -> None:
-    """HTTP-18: a disconnect is no cancellation, and what is said to nobody is not an error."""
+async def test_disconnect_fails_no_handler(in_session: bool) -> None:
+    """HTTP-18: a disconnect does not cancel the request, and sending after it is not an error."""
     subject = Subject()
     finished = asyncio.Event()
 
@@ -233,7 +233,7 @@ async def test_client_that_vanished_fails_no_handler(in_session: bool) -> None:
             await answer.task
 
 
-async def test_client_that_vanished_in_the_middle_fails_no_handler() -> None:
+async def test_disconnect_inside_a_stream_fails_no_handler() -> None:
     subject = Subject()
     finished = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""WebSocket connections of the ASGI application: who gets one, what goes over it, and how it ends."""
+"""WebSocket connections of the ASGI application: access, messages and closing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def refused(app: Any, **options: Any) -> AsgiSocket:
     return client
 
 
-# Who gets a connection
+# Access
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,10 @@ async def test_websocket_can_be_switched_off() -> None:
         ({"origin": "http://localhost.evil.example"}, 403, "allowed_origins"),
     ],
 )
-async def test_strangers_are_refused_as_on_http(headers: dict[str, str], status: int, setting: str) -> None:
-    """A page of any site may open a WebSocket to localhost: only these headers tell."""
+async def test_other_hosts_and_origins_are_refused_as_on_http(
+    headers: dict[str, str], status: int, setting: str
+) -> None:
+    """Any web page may open a WebSocket to localhost; only these headers reveal it."""
     client = await refused(Subject().server.asgi(), headers=headers)
     assert client.status == status
     assert setting in json.loads(client.body)["error"]["message"]
@@ -142,7 +144,7 @@ async def test_client_that_offers_only_other_subprotocols_is_refused() -> None:
     assert "offer mcp" in json.loads(client.body)["error"]["message"]
 
 
-async def test_client_that_leaves_before_it_is_let_in_is_nobody() -> None:
+async def test_client_that_disconnects_before_it_is_accepted_is_ignored() -> None:
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -155,7 +157,7 @@ async def test_client_that_leaves_before_it_is_let_in_is_nobody() -> None:
     assert sent == []
 
 
-# What goes over it
+# Messages
 
 
 @pytest.mark.parametrize(
@@ -169,7 +171,7 @@ async def test_client_that_leaves_before_it_is_let_in_is_nobody() -> None:
         ("\ud800", -32700),
     ],
 )
-async def test_text_that_is_no_message_is_refused_and_the_next_one_served(text: str, code: int) -> None:
+async def test_bad_message_is_refused_and_the_next_one_served(text: str, code: int) -> None:
     async with AsgiSocket(Subject().server.asgi()) as client:
         client.write(text)
         error = await client.receive()
@@ -196,11 +198,11 @@ async def test_message_over_the_limit_ends_the_connection(filling: str) -> None:
         assert (closed.code, closed.reason) == (1009, "message too big: limit 1000 bytes")
 
 
-async def test_each_connection_is_a_session_of_its_own() -> None:
+async def test_each_connection_has_its_own_session() -> None:
     app = Subject().server.asgi()
-    async with AsgiSocket(app) as one, AsgiSocket(app) as other:
-        await shake_hands(one)
-        assert "result" in await one.ask(call("add", 1, a=1, b=1))
+    async with AsgiSocket(app) as first, AsgiSocket(app) as other:
+        await shake_hands(first)
+        assert "result" in await first.ask(call("add", 1, a=1, b=1))
         assert (await other.ask(call("add", 1, a=1, b=1)))["error"]["code"] == -32602
 
 
@@ -218,7 +220,7 @@ async def test_handlers_see_principal_state_and_headers_of_the_connection() -> N
 
 
 async def test_what_is_sent_arrives_in_order() -> None:
-    """Also what belongs to no request, while the client does not read."""
+    """Also messages outside of requests, while the client does not read."""
     subject = Subject()
     async with AsgiSocket(subject.server.asgi()) as client:
         await shake_hands(client)
@@ -228,8 +230,8 @@ async def test_what_is_sent_arrives_in_order() -> None:
         subject.server.tools.remove("crash")
         await client.send(call("say", 2, level="info", text="second"))
         client.reads.set()
-        seen = [await client.receive() for _ in range(6)]
-        names = [each.get("method", each.get("id")) for each in seen]
+        messages = [await client.receive() for _ in range(6)]
+        names = [each.get("method", each.get("id")) for each in messages]
         assert names[0] == "notifications/message"
         assert sorted(map(str, names)) == sorted(
             ["notifications/message"] * 2 + ["1", "2", "ping", "notifications/tools/list_changed"]
@@ -241,14 +243,14 @@ async def test_what_is_sent_arrives_in_order() -> None:
 
 
 class Counting:
-    """Counts the tasks that are made."""
+    """Counts created tasks."""
 
     def __init__(self) -> None:
-        self.made = 0
+        self.created = 0
         asyncio.get_running_loop().set_task_factory(self._make)
 
     def _make(self, loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:
-        self.made += 1
+        self.created += 1
         return asyncio.Task(work, loop=loop, **options)
 
 
@@ -258,26 +260,26 @@ async def test_message_that_is_served_at_once_needs_no_task() -> None:
         counting = Counting()
         for _ in range(10):
             assert "result" in await client.ask(call("say", level="debug", text="unheard"))
-        assert counting.made == 0
+        assert counting.created == 0
         assert "result" in await client.ask(call("add", 1, a=1, b=1))  # in a thread
-        assert counting.made == 1
+        assert counting.created == 1
 
 
-SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
+CONTEXT: contextvars.ContextVar[str] = contextvars.ContextVar("CONTEXT", default="nothing")
 
 
-async def test_each_message_has_a_context_of_its_own() -> None:
+async def test_each_message_has_its_own_context() -> None:
     server = Server("context")
 
     @server.tool
     async def mark(value: str, wait: bool) -> list[str]:
-        before = SEEN.get()
-        SEEN.set(value)
+        before = CONTEXT.get()
+        CONTEXT.set(value)
         if wait:
             gone = asyncio.Event()
             asyncio.get_running_loop().call_soon(gone.set)
             await gone.wait()
-        return [before, SEEN.get()]
+        return [before, CONTEXT.get()]
 
     async with AsgiSocket(server.asgi()) as client:
         await shake_hands(client)
@@ -287,7 +289,7 @@ async def test_each_message_has_a_context_of_its_own() -> None:
 
 
 async def test_handler_keeps_the_task_in_which_it_began() -> None:
-    """`asyncio.timeout` remembers the task of its first step, and cancels that one."""
+    """`asyncio.timeout` cancels the task of its first step."""
     server = Server("tasks")
 
     @server.tool
@@ -325,17 +327,17 @@ async def test_no_more_is_read_while_too_much_is_in_progress(monkeypatch: pytest
 
 
 async def settled() -> None:
-    """Let everything happen that can."""
+    """Run the event loop until it is idle."""
     for _ in range(20):
         gone = asyncio.Event()
         asyncio.get_running_loop().call_soon(gone.set)
         await gone.wait()
 
 
-# How it ends
+# Closing
 
 
-async def test_client_that_leaves_cancels_what_runs_for_it() -> None:
+async def test_disconnect_cancels_running_requests() -> None:
     subject = Subject()
     app = subject.server.asgi()
     async with AsgiSocket(app) as client:
@@ -347,7 +349,7 @@ async def test_client_that_leaves_cancels_what_runs_for_it() -> None:
     assert (len(app._websockets), len(subject.server.notifier)) == (0, 0)
 
 
-async def test_client_that_leaves_while_it_is_asked_fails_no_one_else() -> None:
+async def test_disconnect_during_a_question_affects_no_other_client() -> None:
     subject = Subject()
     async with AsgiSocket(subject.server.asgi()) as client:
         await shake_hands(client, sampling={})
@@ -356,7 +358,7 @@ async def test_client_that_leaves_while_it_is_asked_fails_no_one_else() -> None:
     assert len(subject.server.notifier) == 0
 
 
-async def test_server_that_stops_lets_work_finish_and_says_why() -> None:
+async def test_stopping_server_waits_for_work_and_sends_a_reason() -> None:
     subject = Subject()
     app = subject.server.asgi()
     async with AsgiSocket(app) as client:
@@ -364,7 +366,7 @@ async def test_server_that_stops_lets_work_finish_and_says_why() -> None:
         await client.send(call("hold", 1))
         await subject.started.wait()
         closing = asyncio.create_task(app.close())
-        # Still served: a client may have to answer what the running work asks.
+        # Still served: the client may have to answer questions of running work.
         assert await client.ask(PING) == PONG
         subject.release.set()
         assert (await client.receive())["result"]["content"][0]["text"] == "released"
@@ -373,7 +375,7 @@ async def test_server_that_stops_lets_work_finish_and_says_why() -> None:
         await closing
 
 
-async def test_server_that_stops_cancels_what_does_not_finish() -> None:
+async def test_stopping_server_cancels_stuck_work() -> None:
     subject = Subject(limits=Limits(drain=0.05))
     app = subject.server.asgi()
     async with AsgiSocket(app) as client:
@@ -386,7 +388,7 @@ async def test_server_that_stops_cancels_what_does_not_finish() -> None:
         assert (await client.closed()).code == 1001
 
 
-async def test_server_that_stops_ends_listen_streams_with_their_last_words() -> None:
+async def test_stopping_server_ends_listen_streams_with_a_result() -> None:
     """CAN-12, SUB-08."""
     app = Subject().server.asgi()
     async with AsgiSocket(app) as client:
@@ -399,7 +401,7 @@ async def test_server_that_stops_ends_listen_streams_with_their_last_words() -> 
         assert (await client.closed()).code == 1001
 
 
-async def test_client_that_leaves_a_stopping_server_is_not_waited_for() -> None:
+async def test_stopping_server_does_not_wait_for_a_disconnected_client() -> None:
     subject = Subject(limits=Limits(drain=1000.0))
     app = subject.server.asgi()
     async with AsgiSocket(app) as client:
@@ -456,7 +458,7 @@ async def test_client_that_does_not_read_for_too_long_is_cut_off() -> None:
         assert (await client.closed()).code == 1008
 
 
-async def test_posts_that_nobody_reads_are_bounded_too() -> None:
+async def test_unread_notifications_are_bounded() -> None:
     subject = Subject(limits=Limits(unread_bytes=1000))
     async with AsgiSocket(subject.server.asgi()) as client:
         await shake_hands(client)
@@ -470,13 +472,13 @@ async def test_posts_that_nobody_reads_are_bounded_too() -> None:
         assert (await client.closed()).code == 1008
 
 
-async def test_failure_of_the_server_itself_is_logged_and_ends_the_connection(
+async def test_internal_failure_is_logged_and_ends_the_connection(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     subject = Subject()
 
     async def fail(*_: Any, **__: Any) -> None:
-        raise RuntimeError("a fault of ours")
+        raise RuntimeError("internal failure")
 
     monkeypatch.setattr(subject.server, "handle", fail)
     async with AsgiSocket(subject.server.asgi()) as client:
@@ -484,4 +486,4 @@ async def test_failure_of_the_server_itself_is_logged_and_ends_the_connection(
             await client.send(PING)
             closed = await client.closed()
         assert (closed.code, closed.reason) == (1011, "internal error")
-    assert "a fault of ours" in caplog.text
+    assert "internal failure" in caplog.text

@@ -1,6 +1,6 @@
-"""The same behaviours over every transport and every handshake revision.
+"""The same behaviour over every transport and every handshake revision.
 
-Whatever a client receives here is also judged by the official types of its revision (`Client.judge`).
+Every received message is also validated by the official types of its revision (`Client.judge`).
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ async def test_bad_arguments_are_answered_as_the_revision_says(
 async def test_malformed_call_is_a_protocol_error_everywhere(
     transport: str, revision: Revision, params: dict[str, Any]
 ) -> None:
-    """K2: -32602 stays for a request that is malformed as such."""
+    """-32602 remains for a request that is malformed itself (server/tools#error-handling)."""
     async with connect(Subject().server, transport, revision) as client:
         if "_meta" in params:
             params = {**params, "name": "report"}
@@ -138,12 +138,12 @@ async def test_arguments_are_completed(transport: str, revision: Revision) -> No
     async with connect(Subject().server, transport, revision) as client:
         prompt = {"ref": {"type": "ref/prompt", "name": "review"}}
         params = {**prompt, "argument": {"name": "language", "value": "p"}}
-        found = (await client.result("completion/complete", params))["completion"]
-        assert found == {"values": ["python", "perl"], "total": 2, "hasMore": False}
+        completion = (await client.result("completion/complete", params))["completion"]
+        assert completion == {"values": ["python", "perl"], "total": 2, "hasMore": False}
         template = {"ref": {"type": "ref/resource", "uri": "notes://{name}"}}
         params = {**template, "argument": {"name": "name", "value": "alpha"}}
-        found = (await client.result("completion/complete", params))["completion"]
-        assert found["values"] == ["alpha", "alphabet"]
+        completion = (await client.result("completion/complete", params))["completion"]
+        assert completion["values"] == ["alpha", "alphabet"]
         unknown = {**prompt, "argument": {"name": "nothing", "value": ""}}
         assert (await client.error("completion/complete", unknown))["code"] == -32602
 
@@ -166,7 +166,7 @@ async def test_ids_come_back_as_they_were(transport: str, revision: Revision, re
 
 @EVERYWHERE
 async def test_null_id_is_refused(transport: str, revision: Revision) -> None:
-    """BASE: an id is a string or an integer; the refusal carries none (K4)."""
+    """basic/index#requests: an id is a string or an integer, never null. The error has no id."""
     async with connect(Subject().server, transport, revision) as client:
         await client.link.send({"jsonrpc": "2.0", "id": None, "method": "ping"})
         refused = await client.until(
@@ -178,7 +178,7 @@ async def test_null_id_is_refused(transport: str, revision: Revision) -> None:
 
 @EVERYWHERE
 async def test_calls_overlap(transport: str, revision: Revision) -> None:
-    """Three calls of which none returns before all have begun."""
+    """None of the three calls returns before all have begun."""
     async with connect(Subject().server, transport, revision) as client:
         begun = [
             await client.begin("tools/call", {"name": "meet", "arguments": {"parties": 3}}) for _ in "abc"
@@ -217,46 +217,44 @@ async def test_unknown_notifications_are_ignored(transport: str, revision: Revis
 
 
 @IN_SESSION
-async def test_progress_is_reported_only_to_those_who_gave_a_token(
-    transport: str, revision: Revision
-) -> None:
+async def test_progress_is_reported_only_with_a_token(transport: str, revision: Revision) -> None:
     async with connect(Subject().server, transport, revision) as client:
         await client.call("report")
         assert client.of("notifications/progress") == []
         params = {"name": "report", "arguments": {"steps": 3}, "_meta": {"progressToken": "t"}}
         await client.result("tools/call", params)
-        reported = [seen["params"] for seen in client.of("notifications/progress")]
+        reported = [message["params"] for message in client.of("notifications/progress")]
         assert reported == [
             {"progressToken": "t", "progress": step, "total": 3, "message": f"step {step}"}
             for step in (1, 2, 3)
         ]
-        # All of it before the answer, which is the last thing that came.
+        # All of it before the answer, which is the last message.
         assert "result" in client.messages[-1]
 
 
 @IN_SESSION
 async def test_nothing_is_reported_after_the_result(transport: str, revision: Revision) -> None:
-    """PRG-05: a handler that keeps its context cannot use it to speak later."""
+    """PRG-05: a context cannot be used after its request has ended."""
     subject = Subject()
     async with connect(subject.server, transport, revision, listen=True) as client:
         await client.result("tools/call", {"name": "keep", "_meta": {"progressToken": 1}})
-        assert subject.kept is not None
-        await subject.kept.progress(1)
-        await subject.kept.log("error", "too late")
+        assert subject.last_context is not None
+        await subject.last_context.progress(1)
+        await subject.last_context.log("error", "too late")
         await client.result("ping")
         assert [each for each in client.messages if "method" in each] == []
 
 
 @IN_SESSION
-async def test_log_level_is_the_sessions_own(transport: str, revision: Revision) -> None:
+async def test_log_level_belongs_to_the_session(transport: str, revision: Revision) -> None:
     async with connect(Subject().server, transport, revision) as client:
         await client.call("say", level="debug", text="unheard")
         await client.call("say", level="info", text="heard")
         assert await client.result("logging/setLevel", {"level": "error"}) == {}
         await client.call("say", level="warning", text="unheard")
         await client.call("say", level="critical", text="heard too")
-        heard = [seen["params"] for seen in client.of("notifications/message")]
-        assert [(each["level"], each["data"]) for each in heard] == [
+        entries = [message["params"] for message in client.of("notifications/message")]
+        assert [(each["level"], each["data"]) for each in entries] == [
             ("info", "heard"),
             ("critical", "heard too"),
         ]
@@ -264,7 +262,7 @@ async def test_log_level_is_the_sessions_own(transport: str, revision: Revision)
 
 
 @IN_SESSION
-async def test_subscriber_hears_of_updates_until_it_unsubscribes(transport: str, revision: Revision) -> None:
+async def test_subscriber_gets_updates_until_it_unsubscribes(transport: str, revision: Revision) -> None:
     subject = Subject()
     async with connect(subject.server, transport, revision, listen=True) as client:
         await client.call("touch")
@@ -275,7 +273,7 @@ async def test_subscriber_hears_of_updates_until_it_unsubscribes(transport: str,
         assert updated["params"] == {"uri": WATCHED}
         assert await client.result("resources/unsubscribe", {"uri": WATCHED}) == {}
         await client.call("touch")
-        # Travels the way that an update would have taken, and after it.
+        # Uses the path of an update, and would arrive after it.
         subject.server.tools.remove("add")
         await client.received("notifications/tools/list_changed")
         assert len(client.of("notifications/resources/updated")) == 1
@@ -297,7 +295,7 @@ async def test_list_change_is_announced_once(transport: str, revision: Revision)
 
 @IN_SESSION
 async def test_cancelled_request_is_stopped_and_never_answered(transport: str, revision: Revision) -> None:
-    """CAN-06: the work stops and no answer follows."""
+    """CAN-06: the handler stops and no answer follows."""
     subject = Subject()
     async with connect(subject.server, transport, revision) as client:
         held = await client.begin("tools/call", {"name": "hold"})
@@ -312,7 +310,7 @@ async def test_cancelled_request_is_stopped_and_never_answered(transport: str, r
 
 
 @IN_SESSION
-async def test_cancelled_thread_is_told_and_never_answered(transport: str, revision: Revision) -> None:
+async def test_cancelled_thread_is_notified_and_never_answered(transport: str, revision: Revision) -> None:
     subject = Subject()
     async with connect(subject.server, transport, revision) as client:
         held = await client.begin("tools/call", {"name": "hold_in_thread"})
@@ -329,11 +327,11 @@ async def test_cancelled_thread_is_told_and_never_answered(transport: str, revis
 async def test_client_is_asked_to_sample(transport: str, revision: Revision) -> None:
     async with connect(Subject().server, transport, revision, capabilities={"sampling": {}}) as client:
         calling = await client.begin("tools/call", {"name": "sample", "arguments": {"prompt": "Hello?"}})
-        asked = await client.received("sampling/createMessage")
+        question = await client.received("sampling/createMessage")
         text = {"type": "text", "text": "Hello?"}
-        assert asked["params"] == {"messages": [{"role": "user", "content": text}], "maxTokens": 7}
+        assert question["params"] == {"messages": [{"role": "user", "content": text}], "maxTokens": 7}
         answer = {"role": "assistant", "content": {"type": "text", "text": "Hi."}, "model": "m"}
-        await client.respond(asked, result=answer)
+        await client.respond(question, result=answer)
         assert (await client.answer(calling))["result"]["content"][0]["text"] == "Hi."
 
 
@@ -341,8 +339,8 @@ async def test_client_is_asked_to_sample(transport: str, revision: Revision) -> 
 async def test_client_is_asked_for_roots(transport: str, revision: Revision) -> None:
     async with connect(Subject().server, transport, revision, capabilities={"roots": {}}) as client:
         calling = await client.begin("tools/call", {"name": "roots"})
-        asked = await client.received("roots/list")
-        await client.respond(asked, result={"roots": [{"uri": "file:///home"}]})
+        question = await client.received("roots/list")
+        await client.respond(question, result={"roots": [{"uri": "file:///home"}]})
         assert "file:///home" in str((await client.answer(calling))["result"])
 
 
@@ -356,10 +354,10 @@ async def test_user_is_asked_where_the_revision_can(transport: str, revision: Re
             result = (await client.answer(calling))["result"]
             assert (result["isError"], subject.answered) == (True, None)
             return
-        asked = await client.received("elicitation/create")
-        assert asked["params"]["message"] == "Who are you?"
+        question = await client.received("elicitation/create")
+        assert question["params"]["message"] == "Who are you?"
         content = {"content": {"name": "Ada"}} if action == "accept" else {}
-        await client.respond(asked, result={"action": action, **content})
+        await client.respond(question, result={"action": action, **content})
         assert (await client.answer(calling))["result"]["content"][0]["text"] == action
         assert subject.answered.content == ({"name": "Ada"} if action == "accept" else None)
 
@@ -370,8 +368,8 @@ async def test_client_that_refuses_or_cannot_be_asked_fails_only_the_tool(
 ) -> None:
     async with connect(Subject().server, transport, revision, capabilities={"sampling": {}}) as client:
         calling = await client.begin("tools/call", {"name": "sample", "arguments": {"prompt": "?"}})
-        asked = await client.received("sampling/createMessage")
-        await client.respond(asked, error={"code": -1, "message": "user said no"})
+        question = await client.received("sampling/createMessage")
+        await client.respond(question, error={"code": -1, "message": "user said no"})
         result = (await client.answer(calling))["result"]
         assert result["isError"] is True
         assert "user said no" in result["content"][0]["text"]
@@ -390,7 +388,9 @@ async def test_second_initialize_is_refused(transport: str, revision: Revision) 
 
 
 @IN_SESSION
-async def test_id_in_use_is_refused_and_the_first_request_goes_on(transport: str, revision: Revision) -> None:
+async def test_id_in_use_is_refused_and_the_first_request_continues(
+    transport: str, revision: Revision
+) -> None:
     subject = Subject()
     async with connect(subject.server, transport, revision) as client:
         held = await client.begin("tools/call", {"name": "hold"})

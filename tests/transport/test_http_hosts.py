@@ -79,7 +79,7 @@ async def test_refusals_leave_the_next_request_alone(host: str) -> None:
 
 
 @EVERYWHERE
-async def test_hanging_up_cancels_a_request_that_describes_itself(host: str) -> None:
+async def test_disconnect_cancels_a_self_describing_request(host: str) -> None:
     subject = Subject()
     async with connected(host, subject) as peer:
         message = describe("tools/call", {"name": "hold", "arguments": {}})

@@ -1,4 +1,4 @@
-"""What a client is offered that asks for a revision nobody has heard of."""
+"""Negotiation with a client that requests an unknown revision."""
 
 from __future__ import annotations
 

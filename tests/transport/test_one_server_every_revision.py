@@ -1,6 +1,6 @@
-"""One server, written once, asks clients of every revision on every transport: the outcome is the same.
+"""One server asks clients of every revision on every transport, with the same outcome.
 
-The two clients know one revision each: one answers requests on the way, the other sends its request again.
+One client answers requests of the server, the other retries its own request.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ server.run("http", port=0, announce=lambda url: print(url, flush=True))
 
 
 class User:
-    """The person and the model behind a client; remembers what they were asked."""
+    """The user and the model of a client; records their questions."""
 
     def __init__(self, *, declines: str | None = None) -> None:
         self.questions: list[str] = []
@@ -46,12 +46,12 @@ class User:
         if self._declines is not None and self._declines in params["message"]:
             return {"action": "decline"}
         fields = params["requestedSchema"]["properties"]
-        given = {"name": "Ada", "children": 2, "agreed": True}
-        return {"action": "accept", "content": {name: given[name] for name in fields}}
+        content = {"name": "Ada", "children": 2, "agreed": True}
+        return {"action": "accept", "content": {name: content[name] for name in fields}}
 
 
 class Wire(Protocol):
-    """Sends one message and gives what comes back for it, one message at a time."""
+    """Sends one message, and yields the messages that answer it."""
 
     def exchange(self, message: Any) -> AsyncIterator[Any]: ...
 
@@ -59,7 +59,7 @@ class Wire(Protocol):
 
 
 class DuplexWire:
-    """Pipes or a WebSocket: everything comes back the same way."""
+    """Pipes or a WebSocket, where all messages arrive on one channel."""
 
     def __init__(self, end: StdioProcess | AsgiSocket) -> None:
         self._end = end
@@ -86,8 +86,8 @@ class HttpWire:
         await answer.started()
         self._peer.session = answer.headers.get("mcp-session-id", self._peer.session)
         if answer.is_stream:
-            while (found := await answer.message()) is not None:
-                yield found
+            while (message := await answer.message()) is not None:
+                yield message
         else:
             yield (await answer.complete()).json
 
@@ -96,7 +96,7 @@ class HttpWire:
 
 
 class Client:
-    """Gets results, whatever it is asked on the way."""
+    """Gets results, and answers questions on the way."""
 
     def __init__(self, wire: Wire, revision: Revision, user: User) -> None:
         self._wire = wire
@@ -146,8 +146,8 @@ class Client:
             if result["resultType"] == "complete":
                 return result
             answers = {
-                key: self._user.answer(asked["method"], asked["params"])
-                for key, asked in result["inputRequests"].items()
+                key: self._user.answer(question["method"], question["params"])
+                for key, question in result["inputRequests"].items()
             }
             again = {"inputResponses": answers, "requestState": result["requestState"]}
 
@@ -193,7 +193,7 @@ async def test_prompt_with_a_question(transport: str, revision: Revision) -> Non
     async with connected(transport, revision, user) as client:
         result = await client.result("prompts/get", name="itinerary", arguments={"city": "Oslo"})
     assert result["messages"] == [{"role": "user", "content": {"type": "text", "text": "Plan Oslo for Ada"}}]
-    assert user.questions == ["Who is it for?"]
+    assert user.questions == ["Which person is it for?"]
 
 
 @everywhere
@@ -209,7 +209,7 @@ async def test_resource_with_a_question(transport: str, revision: Revision) -> N
 @by_revision
 @pytest.mark.parametrize(
     ("declined", "text", "failed"),
-    [("Who travels", "nobody travels", True), ("Book", "Oslo-1 not booked", False)],
+    [("Who travels", "no travellers", True), ("Book", "Oslo-1 not booked", False)],
 )
 @pytest.mark.parametrize("transport", ["stdio", "http", "websocket"])
 async def test_user_who_declines(

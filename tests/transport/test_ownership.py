@@ -1,6 +1,6 @@
-"""What is kept belongs to its principal: to anybody else it is as if it did not exist.
+"""Stored state belongs to its principal: for others, it does not exist.
 
-Principals are set by a plain ASGI middleware, as any host may have one.
+Principals are set by a plain ASGI middleware, as in any host.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tests.server.scripted import quiescence, reached
 from tests.transport.subject import WATCHED, Subject
 
 NEWEST = HANDSHAKE[-1]
-OTHERS = pytest.mark.parametrize("other", ["bob", None], ids=["another", "nobody"])
+OTHERS = pytest.mark.parametrize("other", ["bob", None], ids=["another", "anonymous"])
 
 
 class ByHeader:
-    """Believes whoever says who they are."""
+    """Sets the principal from a header, without authentication."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -44,8 +44,8 @@ class User(AsgiPeer):
         return super()._headers(method, {"x-user": self._name, **changed})
 
 
-class House(Subject):
-    """A server, the application with the middleware before it, and somebody at home: ann."""
+class OwnedSubject(Subject):
+    """A server, its application behind the middleware, and a session of ann."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class House(Subject):
         return client
 
     def thief(self, name: str | None, owner: User) -> User:
-        """Somebody else, with what only the owner should know."""
+        """Another principal, with the session id of the owner."""
         thief = User(self.app, name)
         thief.session, thief.version = owner.session, owner.version
         return thief
@@ -75,9 +75,9 @@ def text_of(answer: Any) -> str:
 
 @OTHERS
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
-async def test_a_stolen_session_is_answered_as_one_that_never_was(method: str, other: str | None) -> None:
-    house = House()
-    async with await house.ann() as ann, house.thief(other, ann) as thief:
+async def test_a_stolen_session_is_not_found(method: str, other: str | None) -> None:
+    subject = OwnedSubject()
+    async with await subject.ann() as ann, subject.thief(other, ann) as thief:
         body = request("ping") if method == "POST" else b""
         stolen = await thief.begin(method, body).complete()
         thief.session = "A" * len(ann.session or "")
@@ -88,9 +88,9 @@ async def test_a_stolen_session_is_answered_as_one_that_never_was(method: str, o
 
 
 @OTHERS
-async def test_a_stream_is_not_resumed_by_somebody_else(other: str | None) -> None:
-    house = House()
-    async with await house.ann() as ann, house.thief(other, ann) as thief:
+async def test_a_stream_is_not_resumed_by_another_principal(other: str | None) -> None:
+    subject = OwnedSubject()
+    async with await subject.ann() as ann, subject.thief(other, ann) as thief:
         await ann.post(request("resources/subscribe", {"uri": WATCHED}))
         await ann.call("touch")
         stream = ann.begin("GET")
@@ -100,24 +100,24 @@ async def test_a_stream_is_not_resumed_by_somebody_else(other: str | None) -> No
 
 
 @OTHERS
-async def test_a_call_is_not_cancelled_by_somebody_else(other: str | None) -> None:
-    house = House()
-    async with await house.ann() as ann, house.thief(other, ann) as thief:
+async def test_a_call_is_not_cancelled_by_another_principal(other: str | None) -> None:
+    subject = OwnedSubject()
+    async with await subject.ann() as ann, subject.thief(other, ann) as thief:
         running = ann.begin("POST", call("hold", "mine"))
-        await reached(house.started)
+        await reached(subject.started)
         cancel = notification("notifications/cancelled", {"requestId": "mine"})
         assert (await thief.post(cancel)).status == 404
         thief.session = None
         await thief.shake_hands(NEWEST)
         assert (await thief.post(cancel)).status == 202
-        house.release.set()
+        subject.release.set()
         assert (await running.complete()).json["result"]["content"][0]["text"] == "released"
 
 
 @OTHERS
-async def test_a_question_is_not_answered_by_somebody_else(other: str | None) -> None:
-    house = House()
-    async with await house.ann(elicitation={}) as ann, house.thief(other, ann) as thief:
+async def test_a_question_is_not_answered_by_another_principal(other: str | None) -> None:
+    subject = OwnedSubject()
+    async with await subject.ann(elicitation={}) as ann, subject.thief(other, ann) as thief:
         running = ann.begin("POST", call("elicit"))
         question = await running.message()
 
@@ -131,12 +131,12 @@ async def test_a_question_is_not_answered_by_somebody_else(other: str | None) ->
         assert (await thief.post(answer("thief"))).status == 400
         assert (await ann.post(answer("ann"))).status == 202
         await running.complete()
-        assert house.answered.content == {"name": "ann"}
+        assert subject.answered.content == {"name": "ann"}
 
 
-async def test_changes_are_told_to_who_subscribed() -> None:
-    house = House()
-    async with await house.ann() as ann, User(house.app, "bob") as bob:
+async def test_changes_are_sent_to_subscribers_only() -> None:
+    subject = OwnedSubject()
+    async with await subject.ann() as ann, User(subject.app, "bob") as bob:
         await bob.shake_hands(NEWEST)
         await ann.post(request("resources/subscribe", {"uri": WATCHED}))
         hers, his = ann.begin("GET"), bob.begin("GET")
@@ -149,78 +149,83 @@ async def test_changes_are_told_to_who_subscribed() -> None:
         assert await his.messages() == []
 
 
-async def test_what_handlers_keep_is_the_principals() -> None:
-    """With a session it is the session's, and a session has one principal; else it goes by principal."""
-    house = House()
+async def test_state_of_handlers_belongs_to_the_principal() -> None:
+    """With a session, state belongs to the session, which has one principal; otherwise to the principal."""
+    subject = OwnedSubject()
     alone = describe("tools/call", {"name": "remember", "arguments": {}})
-    async with User(house.app, "ann") as ann, User(house.app, "bob") as bob, User(house.app, None) as nobody:
-        told = [
-            text_of(await who.post(alone, headers=mirrors(alone))) for who in (ann, bob, nobody, ann, nobody)
+    async with (
+        User(subject.app, "ann") as ann,
+        User(subject.app, "bob") as bob,
+        User(subject.app, None) as anonymous,
+    ):
+        texts = [
+            text_of(await user.post(alone, headers=mirrors(alone)))
+            for user in (ann, bob, anonymous, ann, anonymous)
         ]
-        assert told == ["ann 1", "bob 1", "None 1", "ann 2", "None 2"]
+        assert texts == ["ann 1", "bob 1", "None 1", "ann 2", "None 2"]
 
 
 @OTHERS
-async def test_request_state_is_of_no_use_to_somebody_else(other: str | None) -> None:
-    house = House()
-    async with User(house.app, "ann") as ann, User(house.app, other) as thief:
+async def test_request_state_is_refused_from_another_principal(other: str | None) -> None:
+    subject = OwnedSubject()
+    async with User(subject.app, "ann") as ann, User(subject.app, other) as thief:
         params: dict[str, Any] = {"name": "elicit", "arguments": {}}
         first = describe("tools/call", params, capabilities=ASKABLE)
-        asked = (await ann.post(first, headers=mirrors(first))).json["result"]
-        (key,) = asked["inputRequests"]
-        params["requestState"] = asked["requestState"]
+        questions = (await ann.post(first, headers=mirrors(first))).json["result"]
+        (key,) = questions["inputRequests"]
+        params["requestState"] = questions["requestState"]
         params["inputResponses"] = {key: {"action": "accept", "content": {"name": "x"}}}
         again = describe("tools/call", params, capabilities=ASKABLE)
         refused = (await thief.post(again, headers=mirrors(again))).json
         assert refused["error"]["code"] == INVALID_PARAMS
-        assert house.answered is None
+        assert subject.answered is None
         assert text_of(await ann.post(again, headers=mirrors(again))) == "accept"
 
 
-async def test_a_listen_stream_ends_for_nobody_but_its_client() -> None:
-    """Two clients may give their streams the same id."""
-    house = House()
-    wanted = {"notifications": {"resourceSubscriptions": [WATCHED]}}
-    message = describe("subscriptions/listen", wanted)
-    async with User(house.app, "ann") as ann, User(house.app, "bob") as bob:
-        hers, his = (who.begin("POST", message, headers=mirrors(message)) for who in (ann, bob))
+async def test_a_listen_stream_ends_only_for_its_client() -> None:
+    """Two clients may use the same id for their streams."""
+    subject = OwnedSubject()
+    params = {"notifications": {"resourceSubscriptions": [WATCHED]}}
+    message = describe("subscriptions/listen", params)
+    async with User(subject.app, "ann") as ann, User(subject.app, "bob") as bob:
+        hers, his = (user.begin("POST", message, headers=mirrors(message)) for user in (ann, bob))
         for stream in (hers, his):
             assert (await stream.message())["method"] == "notifications/subscriptions/acknowledged"
         cancel = notification("notifications/cancelled", {"requestId": message["id"]})
         await bob.post(cancel, headers={"mcp-protocol-version": None})
         his.leave()
         await quiescence()
-        house.server.resource_updated(WATCHED)
+        subject.server.resource_updated(WATCHED)
         assert (await hers.message())["params"]["uri"] == WATCHED
-        house.server.end_listening()
+        subject.server.end_listening()
 
 
-async def test_connections_by_websocket_have_nothing_in_common() -> None:
-    house = House()
+async def test_websocket_connections_share_no_state() -> None:
+    subject = OwnedSubject()
 
     def socket(name: str) -> AsgiSocket:
-        return AsgiSocket(house.app, headers={"x-user": name})
+        return AsgiSocket(subject.app, headers={"x-user": name})
 
     async with socket("ann") as ann, socket("bob") as bob:
         for link in (ann, bob):
             await link.ask(initialize(NEWEST))
             await link.send(notification("notifications/initialized"))
         await ann.send(call("hold", "mine"))
-        await reached(house.started)
+        await reached(subject.started)
         await bob.send(notification("notifications/cancelled", {"requestId": "mine"}))
-        told = [await bob.ask(call("remember", number)) for number in (1, 2)]
-        assert [answer["result"]["content"][0]["text"] for answer in told] == ["bob 1", "bob 2"]
-        house.release.set()
+        replies = [await bob.ask(call("remember", number)) for number in (1, 2)]
+        assert [answer["result"]["content"][0]["text"] for answer in replies] == ["bob 1", "bob 2"]
+        subject.release.set()
         assert (await ann.receive())["result"]["content"][0]["text"] == "released"
         assert (await ann.ask(call("remember")))["result"]["content"][0]["text"] == "ann 1"
 
 
-async def test_a_session_of_http_is_of_no_use_on_a_websocket() -> None:
-    house = House()
-    async with await house.ann() as ann:
+async def test_an_http_session_is_not_usable_on_a_websocket() -> None:
+    subject = OwnedSubject()
+    async with await subject.ann() as ann:
         await ann.call("remember")
         headers = {"x-user": "ann", "mcp-session-id": ann.session or ""}
-        async with AsgiSocket(house.app, headers=headers) as link:
+        async with AsgiSocket(subject.app, headers=headers) as link:
             await link.ask(initialize(NEWEST))
             await link.send(notification("notifications/initialized"))
             assert (await link.ask(call("remember")))["result"]["content"][0]["text"] == "ann 1"

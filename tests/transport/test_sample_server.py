@@ -1,6 +1,6 @@
-"""The sample server of the project, in processes of its own: stdio, plain HTTP, streamable HTTP, FastAPI.
+"""The sample server in separate processes: stdio, plain HTTP, streamable HTTP, FastAPI.
 
-One process serves all revisions on HTTP, as one endpoint must; on stdio there is one for each.
+On HTTP one process serves all revisions; on stdio there is one for each.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ async def over_http(url: str, revision: Revision) -> AsyncIterator[Client]:
 
 
 async def converse(client: Client, *, hears_progress: bool = True) -> None:
-    """Use everything the sample has."""
+    """Use all features of the sample."""
     tools = {tool["name"]: tool for tool in (await client.result("tools/list"))["tools"]}
     assert tools["add"]["description"] == "Add two numbers."
     assert tools["add"]["inputSchema"]["required"] == ["a", "b"]
@@ -62,7 +62,7 @@ async def converse(client: Client, *, hears_progress: bool = True) -> None:
     assert json.loads(result["content"][0]["text"]) == expected
     structured = expected if client.revision.structured is not Structured.ABSENT else None
     assert result.get("structuredContent") == structured
-    progress = [seen["params"]["message"] for seen in client.of("notifications/progress")]
+    progress = [message["params"]["message"] for message in client.of("notifications/progress")]
     assert progress == (["fetching"] if hears_progress else [])
     contents = (await client.result("resources/read", {"uri": "notes://todo"}))["contents"]
     assert contents == [{"uri": "notes://todo", "mimeType": "text/markdown", "text": "# todo"}]
@@ -103,7 +103,7 @@ async def test_inside_fastapi() -> None:
 
 
 async def test_server_stops_although_a_client_listens() -> None:
-    """An open event stream ends with the server, in order, and nothing waits for it."""
+    """An open event stream is closed properly with the server, and does not delay it."""
     async with http_process(WEATHER, "http") as url:
         peer = SocketPeer(url)
         client = Client(HANDSHAKE[-1])
@@ -116,7 +116,7 @@ async def test_server_stops_although_a_client_listens() -> None:
 
 
 async def test_raw_bytes_on_a_socket() -> None:
-    """A chunked body, and two requests on one connection, without any HTTP library."""
+    """A chunked body and two requests on one connection, without an HTTP library."""
     async with http_process(WEATHER, "http") as url:
         host, _, port = url.removeprefix("http://").removesuffix("/mcp").partition(":")
         reader, writer = await asyncio.open_connection("127.0.0.1", int(port))

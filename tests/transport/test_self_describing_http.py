@@ -1,4 +1,4 @@
-"""Requests that describe themselves, over HTTP: what is refused and how, and when a request ends."""
+"""Self-describing requests over HTTP: refusals, and the end of a request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LISTING = {"toolsListChanged": True}
 
 
 def without(message: dict[str, Any], *names: str) -> dict[str, Any]:
-    """A request that leaves some of its description out; without names, all of it."""
+    """A request without these fields of its declaration; without names, without all of it."""
     params = {name: value for name, value in message["params"].items() if name != "_meta"}
     if names:
         own = message["params"]["_meta"]
@@ -29,8 +29,8 @@ def without(message: dict[str, Any], *names: str) -> dict[str, Any]:
     return {**message, "params": params}
 
 
-def saying(**changes: Any) -> dict[str, Any]:
-    """A tool call whose description is changed."""
+def declaring(**changes: Any) -> dict[str, Any]:
+    """A tool call with a changed declaration."""
     names = {"version": VERSION, "capabilities": CAPABILITIES}
     return describe(
         "tools/call",
@@ -52,52 +52,52 @@ def single_rows() -> list[Row]:
     """Cases of basic/index#meta and basic/transports/streamable-http. `headers` change those that mirror the
     message; None leaves one out."""
     missing, unsupported = {"supported": SUPPORTED}, {"supported": SUPPORTED, "requested": "1999-01-01"}
-    handshake, unknown = HANDSHAKE[-1].date, saying(version="1999-01-01")
+    handshake, unknown = HANDSHAKE[-1].date, declaring(version="1999-01-01")
     naming = describe("tools/call", {"name": "größe", "arguments": {}})
     return [
-        Row("M1 no _meta", without(ADD), {}, 400, -32602, missing),
-        Row("M1 no version", without(ADD, VERSION), {}, 400, -32602, missing),
-        Row("M1 no capabilities", without(ADD, CAPABILITIES), {}, 400, -32602, missing),
-        Row("M1 empty _meta, unknown header", without(ADD, VERSION, CAPABILITIES),
+        Row("meta: no _meta", without(ADD), {}, 400, -32602, missing),
+        Row("meta: no version", without(ADD, VERSION), {}, 400, -32602, missing),
+        Row("meta: no capabilities", without(ADD, CAPABILITIES), {}, 400, -32602, missing),
+        Row("meta: empty _meta, unknown header", without(ADD, VERSION, CAPABILITIES),
             {"mcp-protocol-version": "1999-01-01"}, 400, -32602, missing),
-        Row("M1 discover without _meta or header", request("server/discover"),
+        Row("meta: discover without _meta or header", request("server/discover"),
             {"mcp-protocol-version": None}, 400, -32602, missing),
-        Row("M1 version of the wrong type", saying(version=5), {"mcp-protocol-version": "5"}, 400, -32602),
-        Row("M1 capabilities of the wrong type", saying(capabilities=[]), {}, 400, -32602),
-        Row("M1 before M2", without(ADD, CAPABILITIES), {"mcp-method": "other"}, 400, -32602, missing),
-        Row("M2 no version header", ADD, {"mcp-protocol-version": None}, 400, -32020),
-        Row("M2 another version", ADD, {"mcp-protocol-version": handshake}, 400, -32020),
-        Row("M2 an unknown version", ADD, {"mcp-protocol-version": "1999-01-01"}, 400, -32020),
-        Row("M2 no method header", ADD, {"mcp-method": None}, 400, -32020),
-        Row("M2 another method", ADD, {"mcp-method": "tools/list"}, 400, -32020),
-        Row("M2 method in another case", ADD, {"mcp-method": "Tools/Call"}, 400, -32020),
-        Row("M2 method in Base64", ADD, {"mcp-method": encoded("tools/call")}, 400, -32020),
-        Row("M2 no name header", ADD, {"mcp-name": None}, 400, -32020),
-        Row("M2 another name", ADD, {"mcp-name": "crash"}, 400, -32020),
-        Row("M2 another name in Base64", ADD, {"mcp-name": encoded("crash")}, 400, -32020),
-        Row("M2 bad Base64", ADD, {"mcp-name": "=?base64?YWRk"[:-1] + "?="}, 400, -32020),
-        Row("M2 name that is not ASCII", naming, {"mcp-name": "größe"}, 400, -32020),
-        Row("M2 before M3", unknown, {"mcp-protocol-version": REVISION.date}, 400, -32020),
-        Row("M2 before M4", describe("nobody/knows"), {"mcp-method": "other"}, 400, -32020),
-        Row("M3 unknown version", unknown, {}, 400, -32022, unsupported),
-        Row("M3 before M4", {**unknown, "method": "nobody/knows"}, {}, 400, -32022, unsupported),
-        Row("M4 unknown method", describe("nobody/knows"), {}, 404, -32601),
-        Row("M4 unadvertised method", describe("tasks/get"), {}, 404, -32601),
-        Row("M6 undeclared capability", describe("tools/call", {"name": "roots"}), {}, 400, -32021,
+        Row("meta: version not text", declaring(version=5), {"mcp-protocol-version": "5"}, 400, -32602),
+        Row("meta: capabilities not an object", declaring(capabilities=[]), {}, 400, -32602),
+        Row("meta before headers", without(ADD, CAPABILITIES), {"mcp-method": "other"}, 400, -32602, missing),
+        Row("header: no version header", ADD, {"mcp-protocol-version": None}, 400, -32020),
+        Row("header: another version", ADD, {"mcp-protocol-version": handshake}, 400, -32020),
+        Row("header: an unknown version", ADD, {"mcp-protocol-version": "1999-01-01"}, 400, -32020),
+        Row("header: no method header", ADD, {"mcp-method": None}, 400, -32020),
+        Row("header: another method", ADD, {"mcp-method": "tools/list"}, 400, -32020),
+        Row("header: method in another case", ADD, {"mcp-method": "Tools/Call"}, 400, -32020),
+        Row("header: method in Base64", ADD, {"mcp-method": encoded("tools/call")}, 400, -32020),
+        Row("header: no name header", ADD, {"mcp-name": None}, 400, -32020),
+        Row("header: another name", ADD, {"mcp-name": "crash"}, 400, -32020),
+        Row("header: another name in Base64", ADD, {"mcp-name": encoded("crash")}, 400, -32020),
+        Row("header: bad Base64", ADD, {"mcp-name": "=?base64?YWRk"[:-1] + "?="}, 400, -32020),
+        Row("header: name that is not ASCII", naming, {"mcp-name": "größe"}, 400, -32020),
+        Row("header before version", unknown, {"mcp-protocol-version": REVISION.date}, 400, -32020),
+        Row("header before method", describe("no/such"), {"mcp-method": "other"}, 400, -32020),
+        Row("version: unknown version", unknown, {}, 400, -32022, unsupported),
+        Row("version before method", {**unknown, "method": "no/such"}, {}, 400, -32022, unsupported),
+        Row("method: unknown method", describe("no/such"), {}, 404, -32601),
+        Row("method: unadvertised method", describe("tasks/get"), {}, 404, -32601),
+        Row("capability: undeclared capability", describe("tools/call", {"name": "roots"}), {}, 400, -32021,
             {"requiredCapabilities": {"roots": {}}}),
     ]  # fmt: skip
 
 
 def rows() -> list[Row]:
     handshake = [
-        Row(f"M3 {version}", saying(version=version), {}, 400, -32022,
+        Row(f"version: {version}", declaring(version=version), {}, 400, -32022,
             {"supported": SUPPORTED, "requested": version})
-        for version in (one.date for one in HANDSHAKE)
+        for version in (revision.date for revision in HANDSHAKE)
     ]  # fmt: skip
     removed = ("initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
-    gone = [Row(f"M4 {method}", describe(method), {}, 404, -32601) for method in removed]
+    gone = [Row(f"method: {method}", describe(method), {}, 404, -32601) for method in removed]
     controls = [
-        Row(f"M2 {header} with {character!r}", ADD, {header: f"{value}{character}"}, 400, -32020)
+        Row(f"header: {header} with {character!r}", ADD, {header: f"{value}{character}"}, 400, -32020)
         for header, value in mirrors(ADD).items()
         for character in ("\x00", "\r\nMcp-Name: add", "\n", "\x1f", "\x7f", "\x85", "\xff")
     ]
@@ -116,7 +116,7 @@ async def test_refusal(row: Row) -> None:
 @pytest.mark.parametrize(
     ("header", "expected"), [({}, (400, -32020)), ({"mcp-param-region": "us"}, (400, -32020))]
 )
-async def test_m5_parameter_headers_are_checked_before_the_tool_runs(header: Any, expected: Any) -> None:
+async def test_parameter_headers_are_checked_before_the_tool_runs(header: Any, expected: Any) -> None:
     subject = Subject()
     marked = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
 
@@ -141,8 +141,8 @@ async def test_m5_parameter_headers_are_checked_before_the_tool_runs(header: Any
         {"x-unknown": "\x01"},
     ],
 )
-async def test_m7_request_in_order_is_served(headers: dict[str, str]) -> None:
-    """Sessions and event ids are ignored, and none are given."""
+async def test_valid_request_is_served(headers: dict[str, str]) -> None:
+    """Session and event ids are ignored, and none are sent."""
     async with AsgiPeer(Subject().server.asgi()) as client:
         answer = await client.post(ADD, headers=mirrors(ADD) | headers)
         assert (answer.status, answer.json["result"]["structuredContent"]) == (200, 3)
@@ -150,13 +150,13 @@ async def test_m7_request_in_order_is_served(headers: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("sessions", ["required", "optional", "off"])
-async def test_no_policy_on_sessions_touches_requests_that_describe_themselves(sessions: Any) -> None:
+async def test_session_policy_does_not_apply_to_self_describing_requests(sessions: Any) -> None:
     async with AsgiPeer(Subject().server.asgi(sessions=sessions)) as client:
         assert (await client.post(ADD, headers=mirrors(ADD))).status == 200
 
 
 @pytest.mark.parametrize("name", ["mcp-protocol-version", "mcp-method", "mcp-name"])
-async def test_header_that_comes_twice_is_refused(name: str) -> None:
+async def test_repeated_header_is_refused(name: str) -> None:
     async with AsgiPeer(Subject().server.asgi()) as client:
         again = mirrors(ADD)[name]
         assert again is not None
@@ -189,14 +189,14 @@ async def test_both_kinds_of_client_are_served_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
-async def test_only_post_is_offered(method: str) -> None:
+async def test_only_post_is_allowed(method: str) -> None:
     async with AsgiPeer(Subject().server.asgi()) as client:
         answer = await client.send(method, headers={"mcp-protocol-version": REVISION.date})
         assert answer.status == 405
         assert "POST" in answer.headers["allow"]
 
 
-async def test_notification_is_taken_and_response_is_not() -> None:
+async def test_notification_is_accepted_and_response_is_refused() -> None:
     async with AsgiPeer(Subject().server.asgi()) as client:
         client.version = REVISION.date
         cancelled = notification("notifications/cancelled", {"requestId": 1})
@@ -212,7 +212,7 @@ async def test_batch_is_refused() -> None:
         assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
 
 
-async def test_what_a_request_asks_ends_it_as_json() -> None:
+async def test_questions_end_a_request_as_json() -> None:
     message = describe("tools/call", {"name": "roots"}, capabilities={"roots": {}})
     async with AsgiPeer(Subject().server.asgi()) as client:
         answer = await client.post(message, headers=mirrors(message))
@@ -227,7 +227,7 @@ async def held(client: AsgiPeer, subject: Subject, tool: str) -> AsgiAnswer:
 
 
 @pytest.mark.parametrize("tool", ["hold", "hold_in_thread"])
-async def test_hanging_up_cancels_the_request(tool: str) -> None:
+async def test_disconnect_cancels_the_request(tool: str) -> None:
     subject = Subject()
     async with AsgiPeer(subject.server.asgi()) as client:
         answer = await held(client, subject, tool)
@@ -239,7 +239,7 @@ async def test_hanging_up_cancels_the_request(tool: str) -> None:
 
 @pytest.mark.parametrize("in_session", [True, False])
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
-async def test_hanging_up_cancels_nothing_in_handshake_revisions(revision: Any, in_session: bool) -> None:
+async def test_disconnect_cancels_nothing_in_handshake_revisions(revision: Any, in_session: bool) -> None:
     subject = Subject()
     async with AsgiPeer(subject.server.asgi()) as client:
         client.version = revision.date
@@ -256,19 +256,19 @@ async def test_hanging_up_cancels_nothing_in_handshake_revisions(revision: Any, 
         assert not subject.cancelled.is_set()
 
 
-def listen(client: AsgiPeer, request_id: int | str = 1, **wanted: Any) -> AsgiAnswer:
-    message = describe("subscriptions/listen", {"notifications": wanted}, request_id)
+def listen(client: AsgiPeer, request_id: int | str = 1, **notifications: Any) -> AsgiAnswer:
+    message = describe("subscriptions/listen", {"notifications": notifications}, request_id)
     return client.begin("POST", message, headers=mirrors(message))
 
 
-async def test_a_listen_stream_is_a_stream_that_says_so() -> None:
+async def test_a_listen_stream_is_acknowledged() -> None:
     subject = Subject()
     async with AsgiPeer(subject.server.asgi()) as client:
         answer = await listen(client, "s", resourceSubscriptions=[WATCHED]).started()
         assert (answer.status, answer.headers["content-type"]) == (200, "text/event-stream")
         assert answer.headers["x-accel-buffering"] == "no"
         assert await answer.message()
-        assert b"id:" not in answer.body.splitlines()[0]  # nothing can be resumed, so nothing is numbered
+        assert b"id:" not in answer.body.splitlines()[0]  # streams cannot be resumed, so events have no ids
         subject.server.resource_updated(WATCHED)
         assert await answer.message() == {
             "jsonrpc": "2.0",
@@ -277,7 +277,7 @@ async def test_a_listen_stream_is_a_stream_that_says_so() -> None:
         }
 
 
-async def test_a_silent_listen_stream_has_a_pulse() -> None:
+async def test_a_silent_listen_stream_has_heartbeats() -> None:
     async with AsgiPeer(Subject().server.asgi(heartbeat=0.01)) as client:
         answer = listen(client, **LISTING)
         await answer.message()
@@ -294,7 +294,7 @@ async def test_progress_and_logs_stay_with_their_request() -> None:
         stream = listen(client, **LISTING)
         await stream.message()
         answer = await client.post(message, headers=mirrors(message))
-        progress = [one["params"]["progressToken"] for one in (await answer.messages())[:-1]]
+        progress = [each["params"]["progressToken"] for each in (await answer.messages())[:-1]]
         assert progress == ["p", "p", "p"]
         subject.server.end_listening()
         (last,) = await stream.messages()
@@ -311,7 +311,7 @@ async def test_stopping_ends_listen_streams_properly() -> None:
         assert last["result"]["resultType"] == "complete"
 
 
-async def test_a_thousand_listen_streams_come_and_go_without_a_trace() -> None:
+async def test_a_thousand_listen_streams_leave_nothing_behind() -> None:
     subject = Subject()
     before = len(asyncio.all_tasks())
     async with AsgiPeer(subject.server.asgi()) as client:
@@ -323,8 +323,8 @@ async def test_a_thousand_listen_streams_come_and_go_without_a_trace() -> None:
         assert len(subject.server.notifier.listeners) == 1000
         subject.server.tools.add(subject.note, name="another")
         for number, stream in enumerate(streams[:-1]):
-            heard = await stream.message()
-            assert heard["params"]["_meta"] == {SUBSCRIPTION: number}
+            message = await stream.message()
+            assert message["params"]["_meta"] == {SUBSCRIPTION: number}
         for stream in streams:
             stream.leave()
         async with asyncio.timeout(10):
@@ -336,27 +336,27 @@ async def test_a_thousand_listen_streams_come_and_go_without_a_trace() -> None:
 
 
 async def test_listening_needs_streams() -> None:
-    """Without them no change is promised, and no stream is held open in silence."""
+    """Without them, no changes are announced and no stream stays open."""
     subject = Subject()
     async with AsgiPeer(subject.server.asgi(stream="off")) as client:
         refused = await listen(client, **LISTING).complete()
         assert (refused.status, refused.json["error"]["code"]) == (404, -32601)
         message = describe("server/discover")
-        found = (await client.post(message, headers=mirrors(message))).json["result"]
-        assert (found["capabilities"]["tools"], found["capabilities"]["resources"]) == ({}, {})
+        result = (await client.post(message, headers=mirrors(message))).json["result"]
+        assert (result["capabilities"]["tools"], result["capabilities"]["resources"]) == ({}, {})
 
 
-async def test_pages_of_an_allowed_origin_may_send_what_describes_a_request() -> None:
-    asked = "content-type, mcp-method, mcp-name, mcp-protocol-version, mcp-param-region"
+async def test_preflight_allows_the_mirror_headers() -> None:
+    requested = "content-type, mcp-method, mcp-name, mcp-protocol-version, mcp-param-region"
     headers: dict[str, str | None] = {
         "origin": "http://localhost:5173",
         "access-control-request-method": "POST",
-        "access-control-request-headers": asked,
+        "access-control-request-headers": requested,
     }
     async with AsgiPeer(Subject().server.asgi()) as client:
         answer = await client.send("OPTIONS", headers=headers)
         allowed = answer.headers["access-control-allow-headers"].split(", ")
-        assert (answer.status, set(asked.split(", ")) - set(allowed)) == (204, set())
+        assert (answer.status, set(requested.split(", ")) - set(allowed)) == (204, set())
 
 
 KINDS: list[tuple[str, Callable[[Subject], Any]]] = [
@@ -366,7 +366,7 @@ KINDS: list[tuple[str, Callable[[Subject], Any]]] = [
 
 
 @pytest.mark.parametrize(("kind", "change"), KINDS, ids=[kind for kind, _ in KINDS])
-async def test_sessions_and_listen_streams_hear_of_the_same_changes(kind: str, change: Any) -> None:
+async def test_sessions_and_listen_streams_get_the_same_changes(kind: str, change: Any) -> None:
     subject = Subject()
     async with AsgiPeer(subject.server.asgi()) as client:
         await client.shake_hands(HANDSHAKE[-1])

@@ -1,4 +1,5 @@
-"""Both kinds of client on one pair of pipes or one WebSocket: each message is read by what it says itself."""
+"""Both kinds of client on one pair of pipes or one WebSocket: each message is served by its own
+declaration."""
 
 from __future__ import annotations
 
@@ -25,23 +26,23 @@ ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
 
 
 class Wire:
-    """Everything that has come from the server, in order."""
+    """Everything that the server sent, in order."""
 
     def __init__(self) -> None:
-        self.seen: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] = []
         self._changed = asyncio.Event()
         self.link: Link
 
     def take(self, message: Any) -> None:
-        self.seen.append(message)
+        self.messages.append(message)
         self._changed.set()
 
     async def until(self, find: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE):
-            while (found := next(filter(find, self.seen), None)) is None:
+            while (message := next(filter(find, self.messages), None)) is None:
                 self._changed.clear()
                 await self._changed.wait()
-        return found
+        return message
 
     async def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send a request and wait for its answer."""
@@ -49,10 +50,10 @@ class Wire:
         return await self.answer(message["id"])
 
     async def answer(self, request_id: Any) -> dict[str, Any]:
-        return await self.until(lambda one: one.get("id") == request_id and "method" not in one)
+        return await self.until(lambda each: each.get("id") == request_id and "method" not in each)
 
     async def received(self, method: str) -> dict[str, Any]:
-        return await self.until(lambda one: one.get("method") == f"notifications/{method}")
+        return await self.until(lambda each: each.get("method") == f"notifications/{method}")
 
     async def shake_hands(self, **capabilities: Any) -> None:
         answer = await self.ask(initialize(NEWEST, capabilities))
@@ -102,15 +103,15 @@ def lacking(*names: str) -> dict[str, Any]:
                     "data": {"supported": SUPPORTED, "requested": version},
                 },
             )
-            for version in ("1999-01-01", *(one.date for one in HANDSHAKE))
+            for version in ("1999-01-01", *(each.date for each in HANDSHAKE))
         ),
         *(
             (describe(method), {"code": -32601, "message": f"method not found: {method}"})
-            for method in ("initialize", "ping", "logging/setLevel", "resources/subscribe", "nobody/knows")
+            for method in ("initialize", "ping", "logging/setLevel", "resources/subscribe", "no/such")
         ),
     ],
 )
-async def test_request_that_describes_itself_badly_is_refused(
+async def test_bad_declaration_is_refused(
     wired: Wired, message: dict[str, Any], error: dict[str, Any], handshake: str
 ) -> None:
     """basic/index#meta: required in every request, whether or not a session is open."""
@@ -120,7 +121,7 @@ async def test_request_that_describes_itself_badly_is_refused(
         assert await wire.ask(message) == {"jsonrpc": "2.0", "id": 1, "error": error}
 
 
-async def test_request_without_description_or_session_learns_of_both(wired: Wired) -> None:
+async def test_request_without_declaration_or_session_is_refused_with_both_ways(wired: Wired) -> None:
     """basic/versioning: the error names what either kind of client has to send."""
     async with wired(Subject().server) as wire:
         error = (await wire.ask(call("add", a=1, b=2)))["error"]
@@ -130,19 +131,19 @@ async def test_request_without_description_or_session_learns_of_both(wired: Wire
         assert (await wire.ask(request("ping", request_id=2)))["result"] == {}
 
 
-async def test_probe_is_answered_and_opens_nothing(wired: Wired) -> None:
+async def test_probe_is_answered_and_opens_no_session(wired: Wired) -> None:
     """VER-11."""
     async with wired(Subject().server) as wire:
-        found = (await wire.ask(describe("server/discover")))["result"]
-        assert (found["resultType"], found["supportedVersions"]) == ("complete", SUPPORTED)
-        assert found["capabilities"]["tools"] == {"listChanged": True}
+        result = (await wire.ask(describe("server/discover")))["result"]
+        assert (result["resultType"], result["supportedVersions"]) == ("complete", SUPPORTED)
+        assert result["capabilities"]["tools"] == {"listChanged": True}
         assert "error" in await wire.ask(call("add", 2, a=1, b=2))
         await wire.shake_hands()
         assert "result" in await wire.ask(call("add", 3, a=1, b=2))
 
 
 async def test_both_kinds_are_served_in_any_order(wired: Wired) -> None:
-    """Before, during and after a handshake; neither changes how the other is answered."""
+    """Before, during and after a handshake, without affecting each other."""
     described = {"a": 1, "resultType": "complete", "structuredContent": 3}
     async with wired(Subject().server) as wire:
         results = [(await wire.ask(describe("tools/call", ADD, 1)))["result"]]
@@ -169,28 +170,28 @@ async def test_both_kinds_are_served_at_once(wired: Wired) -> None:
             assert (await wire.answer(request_id))["result"]["content"][0]["text"] == "met"
 
 
-async def test_a_level_of_the_session_is_none_of_a_request_that_describes_itself(wired: Wired) -> None:
+async def test_log_level_of_the_session_does_not_apply_to_self_describing_requests(wired: Wired) -> None:
     async with wired(Subject().server) as wire:
         await wire.shake_hands()
         await wire.ask(request("logging/setLevel", {"level": "debug"}, "level"))
         speech = {"name": "say", "arguments": {"level": "error", "text": "x"}}
         await wire.ask(describe("tools/call", speech, "described"))
-        assert [one for one in wire.seen if one.get("method") == "notifications/message"] == []
+        assert [each for each in wire.messages if each.get("method") == "notifications/message"] == []
         await wire.ask(request("tools/call", speech, "plain"))
         await wire.received("message")
 
 
-async def test_capabilities_of_the_session_are_none_of_a_request_that_describes_itself(wired: Wired) -> None:
+async def test_capabilities_of_the_session_do_not_apply_to_self_describing_requests(wired: Wired) -> None:
     """META-09 (basic/index#meta). Questions are asked by a result, never by a request
     (basic/patterns/mrtr)."""
     async with wired(Subject().server) as wire:
         await wire.shake_hands(roots={})
         answer = await wire.ask(describe("tools/call", {"name": "roots"}, "lacking"))
         assert answer["error"]["data"] == {"requiredCapabilities": {"roots": {}}}
-        asked = await wire.ask(describe("tools/call", {"name": "roots"}, "able", capabilities={"roots": {}}))
-        assert asked["result"]["inputRequests"] == {"question-1": {"method": "roots/list"}}
+        answer = await wire.ask(describe("tools/call", {"name": "roots"}, "able", capabilities={"roots": {}}))
+        assert answer["result"]["inputRequests"] == {"question-1": {"method": "roots/list"}}
         await wire.link.send(request("tools/call", {"name": "roots"}, "plain"))
-        question = await wire.until(lambda one: one.get("method") == "roots/list")
+        question = await wire.until(lambda each: each.get("method") == "roots/list")
         await wire.link.send({"jsonrpc": "2.0", "id": question["id"], "result": {"roots": []}})
         assert (await wire.answer("plain"))["result"]["structuredContent"] == {"result": []}
 
@@ -198,7 +199,7 @@ async def test_capabilities_of_the_session_are_none_of_a_request_that_describes_
 @pytest.mark.parametrize("kind", ["described", "plain"])
 @pytest.mark.parametrize("request_id", ["held", 7])
 async def test_requests_of_either_kind_are_cancelled_by_id(wired: Wired, kind: str, request_id: Any) -> None:
-    """basic/patterns/cancellation: a cancellation carries no `_meta` that would tell which."""
+    """basic/patterns/cancellation: a cancellation does not show which kind it is for."""
     subject = Subject()
     holding = {"name": "hold", "arguments": {}}
     async with wired(subject.server) as wire:
@@ -211,7 +212,7 @@ async def test_requests_of_either_kind_are_cancelled_by_id(wired: Wired, kind: s
         await wire.cancel(request_id)
         await reached(subject.cancelled)
         await wire.ask(describe("tools/call", ADD, "after"))
-        assert [one for one in wire.seen if one.get("id") == request_id] == []
+        assert [each for each in wire.messages if each.get("id") == request_id] == []
 
 
 async def test_an_id_in_use_by_one_kind_is_not_free_for_the_other(wired: Wired) -> None:
@@ -222,27 +223,29 @@ async def test_an_id_in_use_by_one_kind_is_not_free_for_the_other(wired: Wired) 
         await reached(subject.started)
         assert (await wire.ask(call("add", 5, a=1, b=2)))["error"]["code"] == -32600
         subject.release.set()
-        await wire.until(lambda one: one.get("id") == 5 and "result" in one)
+        await wire.until(lambda each: each.get("id") == 5 and "result" in each)
 
 
-async def test_changes_come_as_each_kind_asked_for_them(wired: Wired) -> None:
+async def test_each_kind_gets_changes_in_its_own_way(wired: Wired) -> None:
     """basic/patterns/subscriptions: unsolicited to the session, with a subscription id on each stream."""
     subject = Subject()
     async with wired(subject.server) as wire:
         await wire.shake_hands()
-        for request_id, wanted in (
+        for request_id, notifications in (
             ("a", {"toolsListChanged": True}),
             ("b", {"resourceSubscriptions": [WATCHED]}),
         ):
-            await wire.link.send(describe("subscriptions/listen", {"notifications": wanted}, request_id))
-        await wire.until(lambda one: one.get("params", {}).get("_meta") == {SUBSCRIPTION: "b"})
+            await wire.link.send(
+                describe("subscriptions/listen", {"notifications": notifications}, request_id)
+            )
+        await wire.until(lambda each: each.get("params", {}).get("_meta") == {SUBSCRIPTION: "b"})
         subject.server.tools.add(subject.note, name="another")
         subject.server.resource_updated(WATCHED)
         await wire.received("resources/updated")
         came = [
-            (one["method"].removeprefix("notifications/"), one.get("params", {}).get("_meta"))
-            for one in wire.seen
-            if "method" in one
+            (each["method"].removeprefix("notifications/"), each.get("params", {}).get("_meta"))
+            for each in wire.messages
+            if "method" in each
         ]
         assert sorted(came, key=str) == sorted(
             [
@@ -268,37 +271,37 @@ async def test_a_client_ends_its_stream_by_id(wired: Wired) -> None:
         assert subject.server.notifier.listeners == set()
         subject.server.tools.add(subject.note, name="another")
         await wire.ask(describe("tools/call", ADD, "later"))
-        assert len(wire.seen) == 3
+        assert len(wire.messages) == 3
 
 
 @pytest.mark.parametrize("wired", [PipeLink], indirect=True)
-async def test_the_end_of_input_ends_streams_with_their_last_words(wired: Wired) -> None:
+async def test_the_end_of_input_ends_streams_with_a_result(wired: Wired) -> None:
     """CAN-12, SUB-08."""
     subject = Subject()
     async with wired(subject.server) as wire:
         for request_id in ("a", 2):
             await wire.link.send(describe("subscriptions/listen", {"notifications": {}}, request_id))
-        await wire.until(lambda one: one.get("params", {}).get("_meta") == {SUBSCRIPTION: 2})
+        await wire.until(lambda each: each.get("params", {}).get("_meta") == {SUBSCRIPTION: 2})
     for request_id in ("a", 2):
-        ending = [one for one in wire.seen if one.get("params", {}).get("requestId") == request_id]
-        assert [one["method"] for one in ending] == ["notifications/cancelled"]
+        ending = [each for each in wire.messages if each.get("params", {}).get("requestId") == request_id]
+        assert [each["method"] for each in ending] == ["notifications/cancelled"]
         answer = await wire.answer(request_id)
         assert answer["result"]["_meta"][SUBSCRIPTION] == request_id
-        assert wire.seen.index(ending[0]) < wire.seen.index(answer)
+        assert wire.messages.index(ending[0]) < wire.messages.index(answer)
     assert subject.server.notifier.listeners == set()
 
 
-async def test_a_response_that_nothing_asked_for_is_ignored(wired: Wired) -> None:
+async def test_a_response_without_a_request_is_ignored(wired: Wired) -> None:
     async with wired(Subject().server) as wire:
         await wire.link.send({"jsonrpc": "2.0", "id": 1, "result": {"_meta": {VERSION: REVISION.date}}})
         await wire.ask(describe("tools/call", ADD, "after"))
-        assert len(wire.seen) == 1
+        assert len(wire.messages) == 1
 
 
-async def test_a_process_of_its_own_serves_both_kinds() -> None:
+async def test_a_separate_process_serves_both_kinds() -> None:
     async with stdio_process("-m", "tests.transport.talker") as process:
-        found = await process.ask(describe("server/discover", request_id="probe"))
-        assert found["result"]["supportedVersions"] == SUPPORTED
+        result = await process.ask(describe("server/discover", request_id="probe"))
+        assert result["result"]["supportedVersions"] == SUPPORTED
         assert (await process.ask(initialize(NEWEST)))["result"]["protocolVersion"] == NEWEST.date
         echo = {"name": "echo", "arguments": {"text": "x"}}
         described = await process.ask(describe("tools/call", echo, 1))

@@ -1,4 +1,4 @@
-"""The stdio transport as a process of its own: what goes over its pipes, and how it ends."""
+"""The stdio transport in a separate process: its output, and how it ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PONG = {"jsonrpc": "2.0", "id": "ping", "result": {}}
 
 
 class Gate:
-    """A named pipe at which a tool waits until the test comes."""
+    """A named pipe at which a tool waits for the test."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
@@ -40,7 +40,7 @@ class Gate:
 
 @asynccontextmanager
 async def talking(*arguments: str) -> AsyncIterator[StdioProcess]:
-    """A server that has shaken hands."""
+    """A server after its handshake."""
     async with stdio_process(TALKER, *arguments) as server:
         opened = await server.ask(initialize(HANDSHAKE[-1]))
         assert opened["result"]["protocolVersion"] == HANDSHAKE[-1].date
@@ -73,8 +73,8 @@ def jsonl(*messages: Any) -> bytes:
     ],
     ids=["json", "bytes", "utf-8", "nul-inside", "nul", "deep", "long", "long-message", "number", "null-id"],
 )
-async def test_line_that_is_no_message_is_refused_and_the_next_one_served(line: bytes, code: int) -> None:
-    """K4: the refusal carries no id, since none could be read."""
+async def test_bad_line_is_refused_and_the_next_one_served(line: bytes, code: int) -> None:
+    """The error has no id, because none was readable."""
     async with talking() as server:
         await server.write(line + b"\n")
         refused = await server.receive()
@@ -86,7 +86,7 @@ async def test_line_that_is_no_message_is_refused_and_the_next_one_served(line: 
         assert await server.exit_code() == 0
 
 
-async def test_lines_end_as_any_platform_ends_them() -> None:
+async def test_line_endings_of_all_platforms_are_accepted() -> None:
     async with talking() as server:
         await server.write(json.dumps(PING).encode() + b"\r\n")
         assert await server.receive() == PONG
@@ -94,7 +94,7 @@ async def test_lines_end_as_any_platform_ends_them() -> None:
         assert await server.receive() == PONG
 
 
-async def test_messages_may_arrive_in_any_pieces() -> None:
+async def test_messages_may_arrive_in_any_chunks() -> None:
     async with talking() as server:
         for byte in jsonl(call("echo", text="ü \u2028 \U0001f600")):
             await server.write(bytes([byte]))
@@ -110,14 +110,14 @@ async def test_newlines_in_values_stay_within_their_line() -> None:
 
 
 async def test_nothing_but_protocol_reaches_standard_output() -> None:
-    """STD-02: not what tools print, nor their children, nor what was printed before it ran."""
+    """STD-02: not the output of tools or their children, nor earlier output of the process."""
     async with talking("speaks-last") as server:
         assert text_of(await server.ask(call("chatter"))) == "quiet"
         assert text_of(await server.ask(call("child"))) == "exit 0"
         server.end_input()
         assert await server.exit_code() == 0
-        for told in (b"printed by a tool", b"written by a tool", b"descriptor 1", b"printed by a child"):
-            assert told in server.errors
+        for text in (b"printed by a tool", b"written by a tool", b"descriptor 1", b"printed by a child"):
+            assert text in server.errors
         assert b"printed before the server runs" in server.errors
         assert await server.line() == b"printed afterwards\n"
 
@@ -149,7 +149,7 @@ async def test_end_of_input_serves_a_last_line_without_newline() -> None:
 
 @pytest.mark.parametrize("tool", ["hold", "stick"])
 @pytest.mark.parametrize("ending", ["end of input", "SIGTERM"])
-async def test_server_ends_in_time_whatever_its_handlers_do(tool: str, ending: str) -> None:
+async def test_server_ends_in_time_with_stuck_handlers(tool: str, ending: str) -> None:
     async with talking() as server:
         await server.send(call(tool))
         assert (await server.receive())["method"] == "notifications/message"
@@ -199,14 +199,14 @@ async def test_output_may_be_a_file(tmp_path: Path) -> None:
     assert (json.loads(first)["id"], json.loads(second)) == ("initialize", PONG)
 
 
-async def test_no_input_at_all_ends_the_server() -> None:
-    """`server.py </dev/null`: a device that no event loop can watch."""
+async def test_empty_input_ends_the_server() -> None:
+    """`server.py </dev/null`: the event loop cannot watch this device."""
     async with stdio_process(TALKER, stdin=asyncio.subprocess.DEVNULL) as server:
         assert await server.exit_code() == 0
         assert b"Traceback" not in server.errors
 
 
-async def test_client_that_vanishes_fails_no_handler(tmp_path: Path) -> None:
+async def test_disconnect_fails_no_handler(tmp_path: Path) -> None:
     gate, proof = Gate(tmp_path / "gate"), tmp_path / "proof"
     output, inherited = os.pipe()
     async with stdio_process(TALKER, stdout=inherited) as server:
@@ -214,10 +214,10 @@ async def test_client_that_vanishes_fails_no_handler(tmp_path: Path) -> None:
         arguments = {"path": gate.path, "proof": str(proof)}
         params = {"name": "report_to_nobody", "arguments": arguments, "_meta": {"progressToken": 1}}
         await server.write(jsonl(initialize(HANDSHAKE[-1]), request("tools/call", params)))
-        seen = b""
+        output_text = b""
         async with asyncio.timeout(PATIENCE):
-            while b"begun" not in seen:
-                seen += await asyncio.get_running_loop().run_in_executor(None, os.read, output, 65536)
+            while b"begun" not in output_text:
+                output_text += await asyncio.get_running_loop().run_in_executor(None, os.read, output, 65536)
         os.close(output)
         await gate.open()
         server.end_input()
@@ -226,8 +226,8 @@ async def test_client_that_vanishes_fails_no_handler(tmp_path: Path) -> None:
         assert b"Traceback" not in server.errors
 
 
-async def test_client_that_does_not_read_stops_no_one_else() -> None:
-    """The answers wait in the server while the client is busy, and all of them arrive."""
+async def test_client_that_does_not_read_blocks_no_other_request() -> None:
+    """The answers wait in the server, and all of them arrive."""
     async with talking() as server:
         big = "x" * 50_000
         sending = asyncio.create_task(

@@ -1,4 +1,4 @@
-"""A server that insists on more than the specification does: each row alone, and what stays as it is."""
+"""Strict servers: each option alone, and what it does not change."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def opened(revision: Revision = NEWEST, **rows: bool) -> Any:
     return AsgiPeer(make_server(**rows).asgi()).shake_hands(revision)
 
 
-def test_nothing_is_insisted_on_by_default() -> None:
+def test_default_is_lenient() -> None:
     assert Server("test").strictness == Strictness()
     assert not any(getattr(Strictness(), name) for name in Strictness.__struct_fields__)
     assert all(getattr(ALL, name) for name in Strictness.__struct_fields__)
@@ -68,7 +68,7 @@ async def test_requests_wait_for_initialized(revision: Revision, strict: bool) -
     server.close_session(session)
 
 
-async def test_a_request_that_describes_itself_waits_for_nothing() -> None:
+async def test_a_self_describing_request_needs_no_handshake() -> None:
     server = make_server(initialized=True)
     session = server.open_session(lambda data: None)
     answer = await server.handle(describe("tools/list"), scope=Scope(session=session))
@@ -76,15 +76,15 @@ async def test_a_request_that_describes_itself_waits_for_nothing() -> None:
     server.close_session(session)
 
 
-async def test_a_restored_session_insists_too() -> None:
+async def test_a_restored_session_is_strict() -> None:
     server = make_server(initialized=True)
     session = server.open_session(lambda data: None, session_id="s")
     await server.handle(initialize(NEWEST), scope=Scope(session=session))
     restored = server.restore_session(session.record(), lambda data: None)
     answer = await server.handle(LIST, scope=Scope(session=restored))
     assert answer is not None and json.loads(answer)["error"]["code"] == -32600
-    for one in (session, restored):
-        server.close_session(one)
+    for each in (session, restored):
+        server.close_session(each)
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
@@ -100,7 +100,7 @@ async def test_sessions_are_required(revision: Revision) -> None:
             assert (await client.send(method, headers={"mcp-session-id": "unknown"})).status == 404
 
 
-async def test_an_option_given_to_the_endpoint_has_the_last_word_on_sessions() -> None:
+async def test_the_sessions_option_of_the_endpoint_takes_precedence() -> None:
     async with AsgiPeer(make_server(sessions=True).asgi(sessions="optional")) as client:
         assert (await client.post(LIST)).status == 200
 
@@ -128,7 +128,7 @@ async def test_the_version_header_is_required_in_a_session(revision: Revision) -
 
 
 async def opened_strictly(revision: Revision) -> AsgiPeer:
-    """`initialize` goes without the header: nothing is agreed on yet. What follows may not."""
+    """`initialize` needs no header, because no version is negotiated yet."""
     client = AsgiPeer(make_server(version_header=True).asgi())
     answer = await client.post(initialize(revision))
     client.session = answer.headers["mcp-session-id"]
@@ -160,7 +160,7 @@ async def test_errors_have_a_status(code: int, status: int, strict: bool) -> Non
         assert (await client.post(call("echo", text="x"))).status == 200
 
 
-async def test_a_tool_that_fails_is_no_error_of_the_protocol() -> None:
+async def test_a_tool_error_has_status_200() -> None:
     async with await opened(statuses=True) as client:
         answer = await client.post(call("echo"))
         assert (answer.status, answer.json["result"]["isError"]) == (200, True)
@@ -188,7 +188,7 @@ async def test_an_unknown_tool_is_answered_as(strict: bool, code: int) -> None:
     assert caught.value.code == code
 
 
-async def test_all_rows_together_serve_a_client_that_does_everything_right() -> None:
+async def test_all_options_together_serve_a_conforming_client() -> None:
     server = Server("test", strictness=ALL)
     server.tools.add(lambda text: text, name="echo")
     async with AsgiPeer(server.asgi()) as client:

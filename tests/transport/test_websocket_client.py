@@ -1,4 +1,4 @@
-"""The client's end of a WebSocket, against the server side of the `websockets` library."""
+"""The WebSocket client, against a server of the `websockets` library."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ async def test_messages_go_both_ways_in_order() -> None:
 
 
 async def test_headers_and_subprotocol_reach_the_server() -> None:
-    seen: list[tuple[str | None, str | None, str]] = []
+    connections: list[tuple[str | None, str | None, str]] = []
 
     async def look(connection: ServerConnection) -> None:
         assert connection.request is not None
         headers = connection.request.headers
         extensions = headers.get("Sec-WebSocket-Extensions")
-        seen.append((headers.get("Authorization"), extensions, connection.request.path))
+        connections.append((headers.get("Authorization"), extensions, connection.request.path))
 
     async with serving(look) as url:
         client = await WebSocketClient.connect(url, headers={"Authorization": "Bearer x"})
         assert [message async for message in client] == []
-    assert seen == [("Bearer x", None, "/mcp/ws")]
+    assert connections == [("Bearer x", None, "/mcp/ws")]
 
 
 async def test_server_without_subprotocols_is_fine() -> None:
@@ -84,7 +84,7 @@ async def test_iteration_ends_with_the_connection_and_the_reason_is_kept() -> No
         await client.close()
 
 
-async def test_server_that_vanishes_leaves_the_code_for_that() -> None:
+async def test_broken_connection_has_code_1006() -> None:
     async def vanish(connection: ServerConnection) -> None:
         connection.transport.abort()
 
@@ -94,17 +94,17 @@ async def test_server_that_vanishes_leaves_the_code_for_that() -> None:
         assert client.ended == CloseStatus(1006, "")
 
 
-async def test_closing_tells_the_server_why() -> None:
-    told: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+async def test_close_code_and_reason_reach_the_server() -> None:
+    closed: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     async def listen(connection: ServerConnection) -> None:
         await connection.wait_closed()
-        told.set_result((connection.close_code, connection.close_reason))
+        closed.set_result((connection.close_code, connection.close_reason))
 
     async with serving(listen) as url:
         client = await WebSocketClient.connect(url)
         await client.close(4000, "enough")
-        assert await told == (4000, "enough")
+        assert await closed == (4000, "enough")
         assert client.ended == CloseStatus(4000, "enough")
 
 
@@ -138,7 +138,7 @@ async def test_refusal_names_its_status() -> None:
         assert (failed.value.status, failed.value.url) == (403, url)
 
 
-async def test_address_where_nobody_listens_is_named() -> None:
+async def test_refused_address_is_named() -> None:
     async with serving(echo) as url:
         pass
     with pytest.raises(ConnectionFailed, match=url) as failed:
@@ -146,7 +146,7 @@ async def test_address_where_nobody_listens_is_named() -> None:
     assert failed.value.status is None
 
 
-async def test_server_that_never_answers_is_given_up() -> None:
+async def test_server_that_never_answers_times_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         with pytest.raises(ConnectionFailed, match="timed out"):
@@ -154,7 +154,7 @@ async def test_server_that_never_answers_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://localhost/mcp", "localhost:3000", ""])
-async def test_url_of_another_kind_is_refused(url: str) -> None:
+async def test_url_of_another_scheme_is_refused(url: str) -> None:
     with pytest.raises(ConnectionFailed, match="must start with ws://"):
         await WebSocketClient.connect(url)
 

@@ -29,12 +29,12 @@ EVERYWHERE = pytest.mark.parametrize("host", HOSTS)
 
 
 class Client:
-    """`websockets` does the travelling; this keeps ids, and answers what it is asked."""
+    """A client on `websockets` that tracks ids and answers questions."""
 
     def __init__(self, connection: ClientConnection, revision: Revision) -> None:
         self.connection = connection
         self.revision = revision
-        self.heard: list[dict[str, Any]] = []
+        self.notifications: list[dict[str, Any]] = []
         self._ids = itertools.count(1)
 
     async def send(self, message: Any) -> None:
@@ -55,7 +55,7 @@ class Client:
             if message.get("id") == request_id and "method" not in message:
                 validate_server_result(method, self.revision.date, message["result"])
                 return message["result"]
-            self.heard.append(message)
+            self.notifications.append(message)
             if "id" in message:
                 await self.send({"jsonrpc": "2.0", "id": message["id"], "result": answer})
 
@@ -106,14 +106,14 @@ async def test_client_uses_everything(host: str, revision: Revision) -> None:
         params = {"name": "report", "arguments": {}, "_meta": {"progressToken": 1}}
         if revision.opening is Opening.HANDSHAKE:
             await client.result("tools/call", params)
-            assert [heard["params"]["progress"] for heard in client.heard] == [1, 2, 3]
-            client.heard.clear()
-            asked = await client.call("sample", sampled("Hi."), prompt="Hello?")
-            assert asked["content"][0]["text"] == "Hi."
+            assert [each["params"]["progress"] for each in client.notifications] == [1, 2, 3]
+            client.notifications.clear()
+            reply = await client.call("sample", sampled("Hi."), prompt="Hello?")
+            assert reply["content"][0]["text"] == "Hi."
             await client.result("resources/subscribe", {"uri": WATCHED})
             await client.call("touch")
             await client.result("ping")
-            assert "notifications/resources/updated" in {heard["method"] for heard in client.heard}
+            assert "notifications/resources/updated" in {each["method"] for each in client.notifications}
         await (await client.connection.ping())
 
 
@@ -150,7 +150,7 @@ async def test_message_over_the_limit_closes_with_1009(host: str) -> None:
         ("localhost", {"subprotocols": ["graphql-ws"]}, 400, "offer mcp"),
     ],
 )
-async def test_stranger_is_refused_with_a_reason(
+async def test_other_origin_is_refused_with_a_reason(
     host: str, name: str, options: dict[str, Any], status: int, words: str
 ) -> None:
     async with HOSTS[host](Subject().server.asgi()) as port:
@@ -161,7 +161,7 @@ async def test_stranger_is_refused_with_a_reason(
 
 
 @EVERYWHERE
-async def test_client_that_leaves_cancels_what_runs_for_it(host: str) -> None:
+async def test_disconnect_cancels_running_requests(host: str) -> None:
     subject = Subject()
     async with connected(host, subject) as client:
         await client.send(request("tools/call", {"name": "hold"}))
@@ -189,25 +189,25 @@ async def test_http_and_websocket_live_on_one_port() -> None:
 
 
 async def test_small_messages_do_not_wait_for_each_other() -> None:
-    """Without TCP_NODELAY a reply right behind a notification waits until that is acknowledged: 40 ms."""
-    made: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    """Without TCP_NODELAY, a reply directly after a notification waits 40 ms for its acknowledgement."""
+    no_delay: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     class Probe(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             accepted = transport.get_extra_info("socket")
-            made.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            no_delay.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
             transport.close()
 
     with listen("127.0.0.1", 0) as bound:
         server = await asyncio.get_running_loop().create_server(Probe, sock=bound)
         async with server, asyncio.timeout(PATIENCE):
             _, writer = await asyncio.open_connection(*bound.getsockname())
-            assert await made
+            assert await no_delay
             writer.close()
             await writer.wait_closed()
 
 
-async def test_stopping_server_says_goodbye_when_work_has_finished() -> None:
+async def test_stopping_server_closes_after_work_has_finished() -> None:
     subject = Subject()
     app = subject.server.asgi()
     async with on_assay(app) as port, connect(f"ws://localhost:{port}/mcp", proxy=None) as connection:

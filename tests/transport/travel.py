@@ -1,4 +1,4 @@
-"""A server as a user writes it: it asks whoever it talks to, and knows nothing of revisions."""
+"""A server as users write it: it asks its clients, and does not depend on their revisions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def book(city: str, ctx: Context) -> str:
     """Book a journey: ask who travels, have a greeting written, and ask for an agreement."""
     traveller = await ctx.elicit(f"Who travels to {city}?", Traveller)
     if not traveller.accepted:
-        raise ToolError("nobody travels")
+        raise ToolError("no travellers")
     reference = await ctx.once("reference", lambda: reserve(city))
     greeting = await ctx.sample(f"Greet {traveller.content.name} in {city}", max_tokens=50)
     agreed = await ctx.elicit(f"Book {reference}?", Confirmation)
@@ -50,7 +50,7 @@ def count_reservations() -> int:
 @server.prompt
 async def itinerary(city: str, ctx: Context) -> str:
     """Ask for the style before the prompt is written."""
-    traveller = await ctx.elicit("Who is it for?", Traveller)
+    traveller = await ctx.elicit("Which person is it for?", Traveller)
     return f"Plan {city} for {traveller.content.name}" if traveller.accepted else f"Plan {city}"
 
 

@@ -1,4 +1,4 @@
-"""The sample server that the project promises its users, complete enough to run on each of its hosts."""
+"""The sample server, which runs on every kind of host."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ app = server.asgi()
 
 
 def run_in_fastapi() -> None:
-    """The same server mounted in somebody's web application, beside a route of its own."""
+    """The same server mounted in a web application with another route."""
     import uvicorn
     from fastapi import FastAPI
 

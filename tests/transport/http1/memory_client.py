@@ -1,4 +1,4 @@
-"""A client to our HTTP server: the test plays the client, the socket between, and the clock."""
+"""A client for our HTTP server in memory: the test controls the client, the socket and the clock."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.driving.answer import PATIENCE
 
 App = Callable[[AsgiScope, Receive, Transmit], Awaitable[None]]
 READ = 64 * 1024
-"""What comes from a socket at once."""
+"""Bytes of one read from a socket."""
 HIGH, LOW = 64 * 1024, 16 * 1024
-"""Unread bytes at which an asyncio transport asks for a pause, and ends it."""
+"""Unread bytes at which an asyncio transport pauses writing, and resumes it."""
 ENDINGS = ("", "eof", "close", "abort")
 
 
 class Wire(asyncio.Transport):
-    """A socket in memory. The client reads all that is written, until it is told not to."""
+    """A socket in memory. The client reads everything, until `stop_reading`."""
 
     def __init__(self, *, half_closes: bool = True, tls: bool = False) -> None:
         secure = {"sslcontext": "some"} if tls else {}
@@ -33,7 +33,7 @@ class Wire(asyncio.Transport):
         self.written = b""
         self.reading = True
         self.ended = ""
-        """How the server has ended it so far: by `eof`, `close` or `abort`."""
+        """How the server has closed it so far: by `eof`, `close` or `abort`."""
         self.lost = False
         self._half_closes = half_closes
         self._inbox = b""
@@ -41,10 +41,10 @@ class Wire(asyncio.Transport):
         self._unread = 0
         self._paused = False
 
-    # The client's end
+    # The client's side
 
     def deliver(self, data: bytes = b"") -> None:
-        """Send to the server, which gets it as fast as it reads."""
+        """Send to the server, which receives as much as it reads."""
         self._inbox += data
         while self._inbox and self.reading and not self.lost and self.ended in ("", "eof"):
             piece, self._inbox = self._inbox[:READ], self._inbox[READ:]
@@ -57,7 +57,7 @@ class Wire(asyncio.Transport):
         self._client_reads = False
 
     def read(self, size: int | None = None) -> None:
-        """Read on after a stop: so many bytes, or all from now on."""
+        """Read so many bytes after `stop_reading`, or everything from now on."""
         self._client_reads = size is None
         self._unread -= self._unread if size is None else min(size, self._unread)
         if self._paused and self._unread <= LOW:
@@ -68,13 +68,13 @@ class Wire(asyncio.Transport):
 
     @property
     def owed(self) -> int:
-        """Bytes that the server has not taken yet."""
+        """Bytes that the server has not read yet."""
         return len(self._inbox)
 
-    # The server's end
+    # The server's side
 
     def write(self, data: Any) -> None:
-        assert not self.ended, "written to after the end"
+        assert not self.ended, "written after closing"
         self.written += data
         if not self._client_reads:
             self._unread += len(data)
@@ -118,8 +118,8 @@ class Wire(asyncio.Transport):
             asyncio.get_running_loop().call_soon(self.protocol.connection_lost, None)
 
 
-class Hosted:
-    """An application as our server wants it."""
+class ClosableApp:
+    """An application with the `close` that our server requires."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -132,8 +132,8 @@ class Hosted:
         self.closed += 1
 
 
-class Answered(NamedTuple):
-    """A response, as a strict client of somebody else's making understands it."""
+class ParsedResponse(NamedTuple):
+    """A response as parsed by h11."""
 
     status: int
     headers: dict[bytes, bytes]
@@ -144,50 +144,50 @@ class Answered(NamedTuple):
 class MemoryClient:
     def __init__(self, app: App, *, half_closes: bool = True, tls: bool = False, **limits: Any) -> None:
         self.time = 1000.0
-        self.server = ServerState(Hosted(app), Limits(**limits))
+        self.server = ServerState(ClosableApp(app), Limits(**limits))
         self.server.clock.now = lambda: self.time
         self.server.clock.tick()
         self.wire, self.connection = self.connect(half_closes=half_closes, tls=tls)
 
     def connect(self, **options: Any) -> tuple[Wire, HttpConnection]:
-        """Another connection to the same house."""
+        """Open another connection to the same server."""
         wire, connection = Wire(**options), HttpConnection(self.server)
         wire.protocol = connection
         connection.connection_made(wire)
         return wire, connection
 
     async def send(self, *pieces: bytes) -> MemoryClient:
-        """Send, and let the server do all that it can do now."""
+        """Send, and let the server do everything that it can do now."""
         for piece in pieces:
             self.wire.deliver(piece)
         await settle()
         return self
 
     async def all_taken(self) -> None:
-        """Wait until the server has read and served all that was sent."""
+        """Wait until the server has read and served everything."""
         async with asyncio.timeout(PATIENCE):
             while self.wire.owed or self.connection._waiting:
                 await settle()
         await settle()
 
     async def pass_time(self, seconds: float) -> None:
-        """In one step: the house looks only afterwards."""
+        """Advance the clock in one step, and sweep."""
         self.time += seconds
         self.server._sweep_timer.cancel()
         self.server._sweep()
         await settle()
 
-    def answers(self, *methods: str) -> list[Answered]:
-        """All that was answered to requests with these methods."""
+    def answers(self, *methods: str) -> list[ParsedResponse]:
+        """The responses to requests with these methods."""
         return read_answers(self.wire.written, methods, ended=bool(self.wire.ended))
 
     @property
-    def answer(self) -> Answered:
+    def answer(self) -> ParsedResponse:
         (answer,) = self.answers("POST")
         return answer
 
     async def leave(self) -> None:
-        """Hang up, and see that nothing is left behind."""
+        """Disconnect, and check that nothing is left behind."""
         self.wire.hang_up()
         async with asyncio.timeout(PATIENCE):
             await self.server.close(1.0)
@@ -196,7 +196,7 @@ class MemoryClient:
 
 
 async def settle() -> None:
-    """Let everything happen that needs no time to pass."""
+    """Run the event loop until it is idle."""
     loop = asyncio.get_running_loop()
     for _ in range(20):
         gone = asyncio.Event()
@@ -204,26 +204,26 @@ async def settle() -> None:
         await gone.wait()
 
 
-def read_answers(data: bytes, methods: Sequence[str], *, ended: bool) -> list[Answered]:
-    client, found = h11.Connection(h11.CLIENT), list[Answered]()
-    if data:  # none at all would mean that the server has left
+def read_answers(data: bytes, methods: Sequence[str], *, ended: bool) -> list[ParsedResponse]:
+    client, answers = h11.Connection(h11.CLIENT), list[ParsedResponse]()
+    if data:  # empty data would mean that the connection is closed
         client.receive_data(data)
     for method in methods:
-        if found and client.our_state is h11.MUST_CLOSE:
+        if answers and client.our_state is h11.MUST_CLOSE:
             break
-        if found:
+        if answers:
             client.start_next_cycle()
         client.send(h11.Request(method=method, target="/", headers=[("host", "x")]))
         client.send(h11.EndOfMessage())
         answer = _read_answer(client, ended)
         if answer is None:
             break
-        found.append(answer)
+        answers.append(answer)
     assert client.trailing_data[0] == b"", client.trailing_data
-    return found
+    return answers
 
 
-def _read_answer(client: h11.Connection, ended: bool) -> Answered | None:
+def _read_answer(client: h11.Connection, ended: bool) -> ParsedResponse | None:
     interim: list[int] = []
     head, body = None, b""
     while True:
@@ -231,7 +231,7 @@ def _read_answer(client: h11.Connection, ended: bool) -> Answered | None:
         if event is h11.NEED_DATA and ended and client.their_state is h11.SEND_BODY:
             client.receive_data(b"")
         elif event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed):
-            assert head is None, f"half an answer: {head} {body!r}"
+            assert head is None, f"incomplete response: {head} {body!r}"
             return None
         elif isinstance(event, h11.InformationalResponse):
             interim.append(event.status_code)
@@ -242,13 +242,13 @@ def _read_answer(client: h11.Connection, ended: bool) -> Answered | None:
         else:
             assert isinstance(event, h11.EndOfMessage)
             assert head is not None
-            return Answered(head.status_code, _collect(head.headers), body, tuple(interim))
+            return ParsedResponse(head.status_code, _collect(head.headers), body, tuple(interim))
 
 
 def _collect(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     headers: dict[bytes, bytes] = {}
     for name, value in pairs:
-        assert name not in headers or name == b"set-cookie", f"said twice: {name!r}"
+        assert name not in headers or name == b"set-cookie", f"header sent twice: {name!r}"
         headers[name] = headers[name] + b"; " + value if name in headers else value
     return headers
 
@@ -285,7 +285,7 @@ async def echo(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
 
 
 async def echo_in_parts(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-    """Answers while it reads, without knowing how long it will be."""
+    """Responds while it reads, without a length."""
     await send(start(200))
     more = True
     while more:
@@ -296,13 +296,13 @@ async def echo_in_parts(scope: AsgiScope, receive: Receive, send: Transmit) -> N
 
 
 def whole_send(send: Transmit) -> WholeResponseSend:
-    """The `send` of our own server, which does more than ASGI asks."""
+    """The `send` of our own server."""
     assert isinstance(send, WholeResponseSend)
     return send
 
 
 async def echo_at_once(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-    """As Assay's own application does."""
+    """Responds in one call, like Assay's own application."""
     ours = whole_send(send)
     whole = ours.take_whole_body()
     ours.respond(200, (), await read_body(receive) if whole is None else whole)

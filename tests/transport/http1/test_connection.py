@@ -1,4 +1,4 @@
-"""Requests one after the other on one connection, in whatever pieces they come."""
+"""Requests in sequence on one connection, in chunks of any size."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ H2C = (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings
 
 
 async def describe(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-    """Answers with what it has got, in the manner that the path names."""
+    """Echoes the request, in the way that the path names."""
     whole = whole_send(send).take_whole_body() if scope["path"] == "/at-once" else None
     body = await read_body(receive) if whole is None else whole
-    said = b"%b %b %b" % (scope["method"].encode(), scope["query_string"], body)
+    answer = b"%b %b %b" % (scope["method"].encode(), scope["query_string"], body)
     if scope["path"] == "/at-once":
-        return whole_send(send).respond(200, (), said)
-    await send(start(200, *([length(len(said))] if scope["path"] == "/length" else [])))
-    await send(part(said[:7], more=True))
-    await send(part(said[7:]))
+        return whole_send(send).respond(200, (), answer)
+    await send(start(200, *([length(len(answer))] if scope["path"] == "/length" else [])))
+    await send(part(answer[:7], more=True))
+    await send(part(answer[7:]))
 
 
 class Sent(NamedTuple):
     data: bytes
     method: str
-    said: bytes
+    answer: bytes
 
 
 @st.composite
@@ -62,8 +62,8 @@ def requests(draw: Any) -> Sent:
     framing = draw(st.sampled_from(["none", "head", "length", "chunks"]))
     if framing in ("none", "head"):
         method = b"GET" if framing == "none" else b"HEAD"
-        said = b"" if framing == "head" else b"GET %b " % query
-        return Sent(get(target, *lines, method=method), method.decode(), said)
+        answer = b"" if framing == "head" else b"GET %b " % query
+        return Sent(get(target, *lines, method=method), method.decode(), answer)
     if framing == "length":
         data = post(body, *lines, target=target)
     else:
@@ -82,7 +82,7 @@ def cut_up(data: bytes, cuts: Sequence[int]) -> list[bytes]:
 @given(
     sent=st.lists(requests(), max_size=5), cuts=st.lists(st.integers(0, 3000), max_size=8), wait=st.booleans()
 )
-def test_any_cutting_gives_the_same_answers_in_order(sent: list[Sent], cuts: list[int], wait: bool) -> None:
+def test_responses_do_not_depend_on_chunking(sent: list[Sent], cuts: list[int], wait: bool) -> None:
     async def main() -> None:
         client = MemoryClient(describe)
         for piece in cut_up(b"".join(each.data for each in sent), cuts):
@@ -91,7 +91,7 @@ def test_any_cutting_gives_the_same_answers_in_order(sent: list[Sent], cuts: lis
                 await settle()
         await client.all_taken()
         answers = client.answers(*(each.method for each in sent))
-        assert [each.said for each in sent] == [each.body for each in answers]
+        assert [each.answer for each in sent] == [each.body for each in answers]
         assert not client.wire.ended
         await client.leave()
 
@@ -99,8 +99,8 @@ def test_any_cutting_gives_the_same_answers_in_order(sent: list[Sent], cuts: lis
 
 
 @given(data=st.binary(max_size=200), cuts=st.lists(st.integers(0, 200), max_size=3), good=st.booleans())
-def test_any_bytes_are_waited_for_or_refused(data: bytes, cuts: list[int], good: bool) -> None:
-    """Whatever comes, the server answers properly or not at all, and goes on living."""
+def test_any_bytes_are_incomplete_or_refused(data: bytes, cuts: list[int], good: bool) -> None:
+    """For any input, the server sends valid responses or none, and stays alive."""
 
     async def main() -> None:
         client = await MemoryClient(echo).send(*cut_up((get() if good else b"") + data, cuts))
@@ -111,7 +111,7 @@ def test_any_bytes_are_waited_for_or_refused(data: bytes, cuts: list[int], good:
     asyncio.run(main())
 
 
-# Staying and leaving
+# Persistent connections
 
 
 async def test_connection_is_kept_until_the_client_ends_it() -> None:
@@ -133,14 +133,14 @@ async def test_client_may_end_the_connection_with_a_request(value: bytes) -> Non
 
 
 async def test_nothing_is_served_after_a_request_that_ends_the_connection() -> None:
-    """RFC 9112, 9.6; and what still comes is heard out, or a reset might overtake the answer."""
+    """RFC 9112, 9.6. Input is still read, because a reset could overtake the response."""
     client = await MemoryClient(echo).send(post(b"one", b"connection: close") + post(b"two"))
     assert [each.body for each in client.answers("POST", "POST")] == [b"one"]
     assert (client.wire.ended, client.wire.reading) == ("eof", True)
     await client.leave()
 
 
-async def test_answers_wait_for_those_before_them() -> None:
+async def test_responses_are_sent_in_order() -> None:
     doors = {"/slow": asyncio.Event(), "/fast": asyncio.Event()}
     reached = []
 
@@ -160,10 +160,10 @@ async def test_answers_wait_for_those_before_them() -> None:
     await client.leave()
 
 
-# More than anybody wants
+# Flow control
 
 
-async def test_body_that_nobody_takes_stops_the_reading() -> None:
+async def test_unread_body_pauses_reading() -> None:
     taken = asyncio.Event()
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
@@ -182,11 +182,11 @@ async def test_body_that_nobody_takes_stops_the_reading() -> None:
 
 @pytest.mark.parametrize("app", [echo, echo_at_once])
 async def test_client_that_reads_no_answers_gets_no_further_ones(app: App) -> None:
-    """Else it could fill the memory with answers, one small request after the other."""
+    """Otherwise small requests could fill the memory with responses."""
     client = MemoryClient(app)
     client.wire.stop_reading()
-    one = post(b"x" * 1000)
-    await client.send(one * 1000)
+    request = post(b"x" * 1000)
+    await client.send(request * 1000)
     assert not client.wire.reading
     assert client.wire.get_write_buffer_size() < 2 * 64 * 1024
     assert client.wire.owed > 0
@@ -197,23 +197,23 @@ async def test_client_that_reads_no_answers_gets_no_further_ones(app: App) -> No
 
 
 async def test_request_after_an_unread_answer_waits_for_its_turn() -> None:
-    seen = []
+    paths = []
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-        seen.append(scope["path"])
+        paths.append(scope["path"])
         whole_send(send).respond(200, (), b"x" * 100_000)
 
     client = MemoryClient(app)
     client.wire.stop_reading()
     await client.send(get(b"/one") + get(b"/two"), get(b"/three"))
-    assert (seen, client.wire.reading) == (["/one"], False)
+    assert (paths, client.wire.reading) == (["/one"], False)
     client.wire.read()
     await settle()
-    assert (seen, client.wire.reading) == (["/one", "/two", "/three"], True)
+    assert (paths, client.wire.reading) == (["/one", "/two", "/three"], True)
     await client.leave()
 
 
-# Answers that come early
+# Early responses
 
 
 async def refuse_at_once(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
@@ -223,7 +223,7 @@ async def refuse_at_once(scope: AsgiScope, receive: Receive, send: Transmit) -> 
 
 @pytest.mark.parametrize("half_closes", [True, False], ids=["tcp", "tls"])
 async def test_early_answer_reaches_a_client_that_is_still_sending(half_closes: bool) -> None:
-    """RFC 9112, 9.6: first only our half is closed, and what still comes is read and thrown away."""
+    """RFC 9112, 9.6: first only our half is closed, and input is discarded."""
     client = MemoryClient(refuse_at_once, half_closes=half_closes)
     await client.send(post(b"x" * 500_000)[:300_000])
     assert (client.answer.status, client.answer.body) == (413, b"too large")
@@ -237,7 +237,7 @@ async def test_early_answer_reaches_a_client_that_is_still_sending(half_closes: 
 
 
 async def test_early_answer_that_is_long_is_not_cut_short() -> None:
-    """Hearing the client out has an end, but not before it has read the answer."""
+    """The connection is closed eventually, but not before the client has read the response."""
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         whole_send(send).respond(403, (), b"x" * 500_000)
@@ -255,7 +255,7 @@ async def test_early_answer_that_is_long_is_not_cut_short() -> None:
     await client.leave()
 
 
-# What is no HTTP
+# Malformed input
 
 
 async def test_garbage_before_any_request() -> None:
@@ -313,7 +313,7 @@ async def test_garbage_in_the_piece_that_begins_a_request() -> None:
     await client.leave()
 
 
-async def test_garbage_after_the_answer_has_begun_ends_it_as_a_client_that_leaves() -> None:
+async def test_garbage_after_the_response_has_begun_is_a_disconnect() -> None:
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         await send(start())
         while (await receive())["type"] != "http.disconnect":
@@ -326,7 +326,7 @@ async def test_garbage_after_the_answer_has_begun_ends_it_as_a_client_that_leave
 
 
 def _forgiving(app: App) -> App:
-    """One that ends quietly when its request does, as Assay's does."""
+    """An application that returns when its client disconnects, like Assay's."""
 
     async def forgiving(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         async def checked() -> Any:
@@ -343,7 +343,7 @@ def _forgiving(app: App) -> App:
     return forgiving
 
 
-async def test_fault_of_our_own_is_not_blamed_on_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_own_bug_is_not_reported_as_a_bad_request(monkeypatch: pytest.MonkeyPatch) -> None:
     client = MemoryClient(not_reached)
     monkeypatch.setattr(client.connection, "_addresses", None)
     with pytest.raises(TypeError):
@@ -356,12 +356,12 @@ async def test_fault_of_our_own_is_not_blamed_on_the_client(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("version", [b"1.1", b"1.0"])
-async def test_wish_for_a_protocol_that_is_not_offered_is_ignored(version: bytes) -> None:
+async def test_unsupported_upgrade_is_ignored(version: bytes) -> None:
     """RFC 9110, 7.8."""
-    seen: list[AsgiScope] = []
+    scopes: list[AsgiScope] = []
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-        seen.append(scope)
+        scopes.append(scope)
         await echo(scope, receive, send)
 
     client = await MemoryClient(app).send(
@@ -369,13 +369,13 @@ async def test_wish_for_a_protocol_that_is_not_offered_is_ignored(version: bytes
     )
     bodies = [each.body for each in client.answers("POST", "POST")]
     assert bodies == ([b"one"] if version == b"1.0" else [b"one", b"two"])
-    assert {name for name, _ in seen[0]["headers"]} == {b"host", b"content-length", b"connection"}
-    assert seen[0]["http_version"] == version.decode()
+    assert {name for name, _ in scopes[0]["headers"]} == {b"host", b"content-length", b"connection"}
+    assert scopes[0]["http_version"] == version.decode()
     await client.leave()
 
 
-async def test_thousands_of_such_wishes_at_once() -> None:
-    """Regression: each one was handled inside the one before it."""
+async def test_thousands_of_unsupported_upgrades_at_once() -> None:
+    """Regression: each one was handled recursively inside the previous one."""
     client = await MemoryClient(echo_at_once).send(get(b"/", *H2C) * 2000)
     await client.all_taken()
     assert len(client.answers(*["GET"] * 2000)) == 2000
@@ -384,7 +384,7 @@ async def test_thousands_of_such_wishes_at_once() -> None:
 
 @pytest.mark.parametrize("before", [b"", get()])
 async def test_connect_is_refused(before: bytes) -> None:
-    """Regression: it was taken for a wish, and parsed again without end."""
+    """Regression: it was taken for an upgrade, and parsed again forever."""
     client = await MemoryClient(echo).send(before)
     await client.send(get(b"localhost:443", method=b"CONNECT") + b"\x16\x03\x01")
     *_, answer = client.answers(*["GET"] * (2 if before else 1))
@@ -401,14 +401,14 @@ async def test_connect_is_refused(before: bytes) -> None:
         (get(b"/", b"connection: upgrade", b"upgrade: websocket", method=b"POST"), 400),
     ],
 )
-async def test_wish_for_a_websocket_that_is_not_proper_is_refused(request_: bytes, status: int) -> None:
+async def test_invalid_websocket_upgrade_is_refused(request_: bytes, status: int) -> None:
     client = await MemoryClient(not_reached).send(request_)
     assert (client.answer.status, client.wire.ended) == (status, "eof")
     await client.leave()
 
 
-async def test_wish_for_a_websocket_behind_another_request_is_ignored() -> None:
-    """RFC 9110, 7.8: a server may; this connection is taken."""
+async def test_websocket_upgrade_behind_another_request_is_ignored() -> None:
+    """RFC 9110, 7.8: a server may ignore it, and this connection is in use."""
     client = await MemoryClient(describe).send(
         get(b"/length?a") + get(b"/length?b", b"connection: upgrade", b"upgrade: websocket")
     )
@@ -418,16 +418,16 @@ async def test_wish_for_a_websocket_behind_another_request_is_ignored() -> None:
 
 @pytest.mark.parametrize("target", [b"http://localhost/mcp?a", b"HTTP://localhost/mcp?a"])
 async def test_absolute_target_names_host_and_path(target: bytes) -> None:
-    seen: list[AsgiScope] = []
+    scopes: list[AsgiScope] = []
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-        seen.append(scope)
+        scopes.append(scope)
         await echo(scope, receive, send)
 
     client = await MemoryClient(app).send(
         get(target).replace(b"host: localhost", b"host: evil.example\r\nhost: twice")
     )
-    (scope,) = seen
+    (scope,) = scopes
     assert (scope["path"], scope["query_string"]) == ("/mcp", b"a")
     assert scope["headers"] == [(b"host", b"localhost")]
     await client.leave()

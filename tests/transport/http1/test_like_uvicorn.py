@@ -32,7 +32,7 @@ from starlette.staticfiles import StaticFiles
 
 from tests.driving.answer import PATIENCE
 from tests.driving.hosts import Host, on_assay, on_uvicorn
-from tests.transport.http1.memory_client import Answered, Hosted, chunked, get, post, read_answers
+from tests.transport.http1.memory_client import ClosableApp, ParsedResponse, chunked, get, post, read_answers
 
 # The applications
 
@@ -59,8 +59,8 @@ async def headers(request: Request) -> Response:
 
 
 async def form(request: Request) -> Response:
-    async with request.form() as given:
-        return PlainTextResponse(repr(sorted(given.items())))
+    async with request.form() as form:
+        return PlainTextResponse(repr(sorted(form.items())))
 
 
 async def stream_back(request: Request) -> Response:
@@ -161,7 +161,7 @@ def starlette() -> Starlette:
 
 
 async def bare(scope: Any, receive: Any, send: Any) -> None:
-    """The first example of ASGI's documentation, lists and all."""
+    """The first example of ASGI's documentation, which uses lists for headers."""
     await receive()
     headers = [[b"content-type", b"text/plain"], [b"Content-Length", b"5"]]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -172,24 +172,24 @@ async def bare(scope: Any, receive: Any, send: Any) -> None:
 
 
 def on_ours(app: Any) -> AbstractAsyncContextManager[int]:
-    return on_assay(Hosted(app))
+    return on_assay(ClosableApp(app))
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def ports() -> AsyncIterator[tuple[int, int]]:
-    """The same application on our server and on theirs."""
+    """The same application on our server and on uvicorn."""
     async with on_ours(starlette()) as ours, on_uvicorn(starlette()) as theirs:
         yield ours, theirs
 
 
-async def ask(port: int, data: bytes, method: str) -> Answered:
-    """One request; the connection ends in whatever way it ends."""
+async def ask(port: int, data: bytes, method: str) -> ParsedResponse:
+    """Send one request, and read the response."""
     async with asyncio.timeout(2 * PATIENCE):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(data)
         got = b""
         try:
-            while not (found := _whole(got, method)):
+            while not (complete := _complete(got, method)):
                 piece = await reader.read(65536)
                 got += piece
                 if not piece:
@@ -198,15 +198,15 @@ async def ask(port: int, data: bytes, method: str) -> Answered:
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
-        return found
+        return complete
 
 
-def _whole(data: bytes, method: str) -> Answered | None:
+def _complete(data: bytes, method: str) -> ParsedResponse | None:
     try:
-        found = read_answers(data, [method], ended=False)
-    except AssertionError:  # half of it
+        answers = read_answers(data, [method], ended=False)
+    except AssertionError:  # incomplete
         return None
-    return found[0] if found else None
+    return answers[0] if answers else None
 
 
 class Case(NamedTuple):
@@ -222,7 +222,7 @@ CASES = [
         get(b"/describe?a=1&a=2&b=%C3%BC", b"Cookie: x=1; y=2", b"X-Odd:  spaced"),
     ),
     Case("header twice", get(b"/describe", b"x-twice: 1", b"X-Twice: 2")),
-    Case("path with everything in it", get(b"/describe/a%20b/%2F/%C3%BC;v=1,2/~x//y?q")),
+    Case("path with special characters", get(b"/describe/a%20b/%2F/%C3%BC;v=1,2/~x//y?q")),
     Case("absolute target", get(b"http://localhost/describe?a=1")),
     Case("absolute target without a path", get(b"http://localhost/")),
     Case("empty query", get(b"/describe?")),
@@ -264,11 +264,11 @@ CASES = [
         "OPTIONS",
     ),
     Case("origin", get(b"/empty", b"origin: https://app.example")),
-    Case("what comes after an answer", get(b"/later")),
-    Case("wish for HTTP/2", get(b"/count", b"connection: upgrade", b"upgrade: h2c")),
+    Case("work after the response", get(b"/later")),
+    Case("upgrade to HTTP/2", get(b"/count", b"connection: upgrade", b"upgrade: h2c")),
 ]
-OWN_WAY = {b"date", b"server", b"connection", b"transfer-encoding", b"content-length"}
-"""Who closes, and how an answer is framed, may differ; what it says may not."""
+MAY_DIFFER = {b"date", b"server", b"connection", b"transfer-encoding", b"content-length"}
+"""Headers about the connection and the framing may differ."""
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -278,8 +278,8 @@ async def test_same_answer(case: Case, ports: tuple[int, int]) -> None:
     assert comparable(ours) == comparable(theirs)
 
 
-def comparable(answer: Answered) -> Any:
-    headers = {name: value for name, value in answer.headers.items() if name not in OWN_WAY}
+def comparable(answer: ParsedResponse) -> Any:
+    headers = {name: value for name, value in answer.headers.items() if name not in MAY_DIFFER}
     boundary = headers.get(b"content-type", b"").partition(b"boundary=")[2]
     headers[b"content-type"] = headers.get(b"content-type", b"").removesuffix(boundary)
     body = answer.body.replace(boundary, b"") if boundary else answer.body
@@ -289,16 +289,16 @@ def comparable(answer: Answered) -> Any:
 @pytest.mark.parametrize(
     ("data", "body"),
     [
-        # uvicorn makes headers of trailers, and leaves spaces at the end of a value.
+        # uvicorn turns trailers into headers, and keeps spaces at the end of a value.
         (
             chunked(b"hi", trailers=[b"x: y"]).replace(b"POST /", b"POST /headers"),
             b'{"transfer-encoding":"chunked"}',
         ),
         (post(b"", b"x: spaced \t", target=b"/headers"), b'{"content-length":"0","x":"spaced"}'),
-        # It sends chunks to clients that do not know them.
+        # It sends chunks to HTTP/1.0 clients.
         (post(b"hello", target=b"/stream_back", version=b"1.0"), b"hello"),
-        # It follows an older ASGI, where a framework has to listen for the client's leave, and so may lose
-        # parts of a body.
+        # It implements an older ASGI, where a framework has to poll for a disconnect, and may lose parts of a
+        # body.
         (post(b"x" * 500_000, target=b"/stream_back"), b"x" * 500_000),
     ],
 )
@@ -323,7 +323,7 @@ async def test_background_work_is_done_after_the_answer(host: Host) -> None:
 
 
 async def test_client_that_leaves_ends_a_stream(caplog: pytest.LogCaptureFixture) -> None:
-    """On uvicorn it would go on, for what is sent to nobody is no error there."""
+    """On uvicorn it would continue, because sending after a disconnect raises no error there."""
     ended = asyncio.Event()
 
     async def endless(request: Request) -> Response:
@@ -349,13 +349,13 @@ async def test_client_that_leaves_ends_a_stream(caplog: pytest.LogCaptureFixture
 
 @pytest.mark.parametrize("host", [on_ours, on_uvicorn])
 async def test_client_that_leaves_in_its_body_is_an_exception_of_the_framework(host: Host) -> None:
-    seen = asyncio.Event()
+    received = asyncio.Event()
 
     async def read(request: Request) -> Response:
         try:
             await request.body()
         except ClientDisconnect:
-            seen.set()
+            received.set()
         return Response()
 
     async with host(Starlette(routes=[Route("/", read, methods=["POST"])])) as port:
@@ -365,4 +365,4 @@ async def test_client_that_leaves_in_its_body_is_an_exception_of_the_framework(h
         writer.close()
         await writer.wait_closed()
         async with asyncio.timeout(PATIENCE):
-            await seen.wait()
+            await received.wait()

@@ -1,4 +1,4 @@
-"""How long a connection waits for its client, and how much it takes: the test moves the clock."""
+"""Timeouts and size limits of a connection, with a manual clock."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def answering(body: bytes) -> App:
     return app
 
 
-# Heads that do not come
+# Heads that do not arrive
 
 
-async def test_client_that_says_nothing_is_left_without_a_word() -> None:
+async def test_silent_client_is_closed_without_a_response() -> None:
     client = MemoryClient(not_reached, head_timeout=10.0)
     await client.pass_time(9)
     assert not client.wire.ended
@@ -49,7 +49,7 @@ async def test_client_that_says_nothing_is_left_without_a_word() -> None:
     await client.leave()
 
 
-async def test_head_that_trickles_is_told_that_it_took_too_long() -> None:
+async def test_slow_head_gets_408() -> None:
     client = MemoryClient(not_reached, head_timeout=10.0)
     for place in range(9):
         await client.send(HEAD[place : place + 1])
@@ -74,7 +74,7 @@ async def test_next_head_has_as_long_from_its_first_byte_on(first: bytes) -> Non
     await client.leave()
 
 
-async def test_idle_connection_is_closed_without_a_word() -> None:
+async def test_idle_connection_is_closed_without_a_response() -> None:
     client = await MemoryClient(echo, keep_alive=60.0).send(get())
     await client.pass_time(59)
     await client.send(get())
@@ -85,7 +85,7 @@ async def test_idle_connection_is_closed_without_a_word() -> None:
     await client.leave()
 
 
-async def test_half_a_head_behind_a_whole_request_does_not_stay_for_ever() -> None:
+async def test_incomplete_head_behind_a_request_expires() -> None:
     client = await MemoryClient(echo, keep_alive=60.0).send(get() + HEAD[:-1])
     await client.pass_time(60)
     assert (client.answers("GET")[0].status, client.wire.ended) == (200, "close")
@@ -107,7 +107,7 @@ async def test_application_may_take_its_time() -> None:
     await client.leave()
 
 
-# Heads without an end
+# Endless heads
 
 
 @given(
@@ -115,7 +115,7 @@ async def test_application_may_take_its_time() -> None:
     extra=st.sampled_from([-100, 100]),
     name=st.sampled_from([b"target", b"header", b"many"]),
 )
-def test_size_of_a_head_decides_in_however_many_parts_it_comes(cut: int, extra: int, name: bytes) -> None:
+def test_size_limit_of_a_head_does_not_depend_on_chunking(cut: int, extra: int, name: bytes) -> None:
     limit = 2000
     size = limit + extra - len(get(b"/", b"x: "))
     head = {
@@ -156,7 +156,7 @@ def traced() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-async def test_what_has_no_end_is_cut_off_and_does_not_fill_the_memory(name: str, traced: None) -> None:
+async def test_endless_input_is_cut_off_and_does_not_fill_the_memory(name: str, traced: None) -> None:
     begin, more = ENDLESS[name]
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
@@ -178,11 +178,11 @@ async def test_what_has_no_end_is_cut_off_and_does_not_fill_the_memory(name: str
     await client.leave()
 
 
-# Answers that are not read
+# Responses that are not read
 
 
 class Pourer:
-    """Sends without end, and remembers how that ended."""
+    """Sends endlessly, and records the exception."""
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
@@ -212,7 +212,7 @@ async def test_client_that_does_not_read_is_cut_off() -> None:
 
 
 async def test_client_that_reads_slowly_is_not_cut_off() -> None:
-    """A long answer on a thin line: what counts is that it goes on, not when it is through."""
+    """A long response on a slow connection: progress counts, not the total time."""
     client = MemoryClient(answering(b"x" * 1_000_000), write_timeout=30.0)
     client.wire.stop_reading()
     await client.send(get())
@@ -246,8 +246,8 @@ async def test_client_that_sends_but_does_not_read_is_cut_off() -> None:
 
 
 @pytest.mark.parametrize("line", [b"x: y", b"connection: close"])
-async def test_little_that_is_never_read_does_not_keep_a_connection_open(line: bytes) -> None:
-    """Too little to count as congestion; yet to close means to wait until it has left."""
+async def test_small_unread_response_does_not_keep_a_connection_open(line: bytes) -> None:
+    """Too little for congestion, but closing waits until it is sent."""
     client = MemoryClient(answering(b"x" * 1000), keep_alive=60.0, write_timeout=30.0)
     client.wire.stop_reading()
     await client.send(get(b"/", line))

@@ -1,4 +1,4 @@
-"""One request and its response, as the application sees them and as the client does."""
+"""One request and its response, from the side of the application and of the client."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sending(*messages: Message, before: bool = True) -> App:
 
 
 class Held:
-    """An application that waits to be told what to do."""
+    """An application that waits for the test."""
 
     def __init__(self) -> None:
         self.outcome: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -65,10 +65,10 @@ class Held:
             self.ended += 1
 
 
-# What the application sees
+# The request
 
 
-async def test_scope_tells_all_there_is_to_know() -> None:
+async def test_scope_is_complete() -> None:
     held = Held()
     client = await MemoryClient(held, tls=True).send(get(b"/a%20b?c=d", b"X-Mixed: Value", b"x-mixed: two"))
     assert held.scope == {
@@ -89,7 +89,7 @@ async def test_scope_tells_all_there_is_to_know() -> None:
     await client.leave()
 
 
-async def test_spaces_around_a_value_are_no_part_of_it() -> None:
+async def test_spaces_around_a_value_are_removed() -> None:
     """RFC 9110, 5.5."""
     held = Held()
     client = await MemoryClient(held).send(get(b"/", b"x:  \t one two \t "))
@@ -114,7 +114,7 @@ async def test_trailer_never_becomes_a_header() -> None:
     assert held.scope["headers"] == [(b"host", b"localhost"), (b"transfer-encoding", b"chunked")]
     await held.send(start(200, length(0)))
     await held.send(part())
-    # Nor one of the next request.
+    # Nor a header of the next request.
     await client.send(get())
     assert (held.calls, held.scope["headers"]) == (2, [(b"host", b"localhost")])
     held.outcome.set_result(None)
@@ -135,7 +135,7 @@ async def test_whole_body_counts_as_received() -> None:
     await client.leave()
 
 
-async def test_rest_of_a_body_does_not_pass_for_the_whole() -> None:
+async def test_rest_of_a_body_is_not_taken_for_the_whole() -> None:
     held = Held()
     client = await MemoryClient(held).send(post(b"hello")[:-2])
     assert whole_send(held.send).take_whole_body() is None
@@ -147,15 +147,15 @@ async def test_rest_of_a_body_does_not_pass_for_the_whole() -> None:
     await client.leave()
 
 
-async def test_body_in_tiny_chunks_is_joined_without_copying_it_again_and_again() -> None:
-    """Each copy of all that came before would make this take minutes."""
+async def test_tiny_chunks_are_joined_in_linear_time() -> None:
+    """Copying everything for each chunk would take minutes."""
     client = MemoryClient(echo)
     await client.send(chunked(*[b"x"] * 200_000))
     assert client.answer.body == b"x" * 200_000
     await client.leave()
 
 
-async def test_several_may_wait_for_the_same_body() -> None:
+async def test_several_tasks_may_receive_the_same_body() -> None:
     held = Held()
     client = await MemoryClient(held).send(post(b"hello")[:-5])
     first, second = asyncio.ensure_future(held.receive()), asyncio.ensure_future(held.receive())
@@ -169,10 +169,10 @@ async def test_several_may_wait_for_the_same_body() -> None:
     await client.leave()
 
 
-# Being asked to go on
+# 100 Continue
 
 
-async def test_client_that_waits_is_asked_to_go_on_when_the_body_is_wanted() -> None:
+async def test_100_continue_is_sent_when_the_body_is_read() -> None:
     held = Held()
     client = await MemoryClient(held).send(post(b"hello", b"Expect: 100-continue")[:-5])
     assert client.wire.written == b""
@@ -191,7 +191,7 @@ async def test_client_that_waits_is_asked_to_go_on_when_the_body_is_wanted() -> 
 
 
 @pytest.mark.parametrize("direct", [True, False])
-async def test_client_that_waits_may_be_refused_instead(direct: bool) -> None:
+async def test_refusal_may_replace_100_continue(direct: bool) -> None:
     held = Held()
     client = await MemoryClient(held).send(post(b"hello", b"Expect: 100-continue")[:-5])
     if direct:
@@ -206,13 +206,13 @@ async def test_client_that_waits_may_be_refused_instead(direct: bool) -> None:
     await client.leave()
 
 
-async def test_client_that_does_not_wait_is_not_asked() -> None:
+async def test_100_continue_is_not_sent_without_expect() -> None:
     client = await MemoryClient(echo).send(post(b"hello", b"Expect: 100-continue"))
     assert (client.answer.body, client.answer.interim) == (b"hello", ())
     await client.leave()
 
 
-async def test_client_that_waits_is_asked_by_an_application_that_answers_while_it_reads() -> None:
+async def test_100_continue_is_sent_by_an_application_that_responds_while_it_reads() -> None:
     client = await MemoryClient(echo_in_parts).send(post(b"hello", b"Expect: 100-continue")[:-5])
     assert client.wire.written == b"HTTP/1.1 100 Continue\r\n\r\n"
     await client.send(b"he", b"llo")
@@ -220,7 +220,7 @@ async def test_client_that_waits_is_asked_by_an_application_that_answers_while_i
     await client.leave()
 
 
-async def test_body_that_came_meanwhile_is_not_asked_for() -> None:
+async def test_100_continue_is_not_sent_for_a_body_that_has_arrived() -> None:
     held = Held()
     client = await MemoryClient(held).send(post(b"hello", b"Expect: 100-continue")[:-5])
     await client.send(b"hello")
@@ -230,7 +230,7 @@ async def test_body_that_came_meanwhile_is_not_asked_for() -> None:
     await client.leave()
 
 
-async def test_client_of_http_1_0_is_not_asked() -> None:
+async def test_100_continue_is_not_sent_to_http_1_0() -> None:
     client = await MemoryClient(echo).send(
         post(b"hello", b"Expect: 100-continue", version=b"1.0")[:-5], b"hello"
     )
@@ -238,10 +238,10 @@ async def test_client_of_http_1_0_is_not_asked() -> None:
     await client.leave()
 
 
-# What the client sees
+# The response
 
 
-async def test_date_is_now_and_told_once() -> None:
+async def test_date_is_current_and_sent_once() -> None:
     client = await MemoryClient(echo).send(get())
     assert parsedate_to_datetime(client.answer.headers[b"date"].decode()).tzinfo is not None
     await client.leave()
@@ -252,7 +252,7 @@ async def test_date_is_now_and_told_once() -> None:
 
 
 async def test_head_leaves_with_the_first_part_of_its_body() -> None:
-    """ASGI: not before; so it can still be taken back, and takes no packet of its own."""
+    """As ASGI requires. So it can still be replaced, and needs no separate packet."""
     held = Held()
     client = await MemoryClient(held).send(get())
     await held.send(start())
@@ -264,7 +264,7 @@ async def test_head_leaves_with_the_first_part_of_its_body() -> None:
     await client.leave()
 
 
-async def test_body_without_a_length_goes_in_chunks() -> None:
+async def test_body_without_a_length_is_chunked() -> None:
     app = sending(start(), part(b"one ", more=True), part(b"", more=True), part(b"two"))
     client = await MemoryClient(app).send(get())
     assert client.answer.headers[b"transfer-encoding"] == b"chunked"
@@ -294,7 +294,7 @@ async def test_client_of_http_1_0_gets_no_chunks_and_a_closed_connection(size: i
 
 
 async def test_client_of_http_1_0_is_not_kept_even_if_it_asks() -> None:
-    """It would wait for a header of its time to say so, and for the end if that is missing."""
+    """It would need a `Connection: keep-alive` header in the response, and otherwise waits for the end."""
     client = await MemoryClient(echo).send(get(b"/", b"connection: keep-alive", version=b"1.0"))
     assert client.answers("GET")[0].headers[b"connection"] == b"close"
     assert client.wire.ended == "close"
@@ -322,7 +322,7 @@ async def test_head_has_no_body(app: App, size: bytes | None) -> None:
 
 
 @pytest.mark.parametrize("status", [204, 304])
-async def test_status_without_a_body_has_none_whatever_is_sent(status: int) -> None:
+async def test_bodiless_status_never_has_a_body(status: int) -> None:
     app = sending(start(status), part(b"not ", more=True), part(b"this"))
     client = await MemoryClient(app).send(get(), get())
     assert [(each.status, each.body) for each in client.answers("GET", "GET")] == [(status, b"")] * 2
@@ -337,7 +337,7 @@ async def test_application_may_end_the_connection() -> None:
     await client.leave()
 
 
-# When the application does wrong
+# Faults of the application
 
 
 async def failing(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
@@ -364,7 +364,7 @@ async def idle(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         (sending(start(200, length(5)), part(b"hello!", more=True)), "content-length"),
     ],
 )
-async def test_application_that_has_said_nothing_is_answered_for(
+async def test_application_without_a_response_gets_a_500(
     app: App, why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     client = await MemoryClient(app).send(post(b"hello"), get())
@@ -382,17 +382,17 @@ async def test_application_that_has_said_nothing_is_answered_for(
         ([start(), part(b"hello", more=True), start()], b"5\r\nhello\r\n", "out of order"),
     ],
 )
-async def test_half_an_answer_is_cut_off(
+async def test_incomplete_response_is_aborted(
     messages: list[Message], written: bytes, why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The client must see that it is not whole: no last chunk, no length, no orderly end."""
+    """The client must notice that it is incomplete: no last chunk, no length, no orderly close."""
     client = await MemoryClient(sending(*messages)).send(get(), get())
     assert client.wire.written.partition(b"\r\n\r\n")[2] == written
     assert (client.wire.ended, "the application" in caplog.text, why in caplog.text) == ("abort", True, True)
     await client.leave()
 
 
-async def test_whole_answer_stands_whatever_follows(caplog: pytest.LogCaptureFixture) -> None:
+async def test_fault_after_a_complete_response_is_harmless(caplog: pytest.LogCaptureFixture) -> None:
     whole = [start(200, length(5)), part(b"hello")]
     for more in (part(b"!"), start()):
         client = await MemoryClient(sending(*whole, more)).send(get(), get())
@@ -402,7 +402,7 @@ async def test_whole_answer_stands_whatever_follows(caplog: pytest.LogCaptureFix
     assert "out of order" in caplog.text
 
 
-async def test_answer_is_given_once() -> None:
+async def test_second_response_is_an_error() -> None:
     held = Held()
     client = await MemoryClient(held).send(get())
     whole_send(held.send).respond(200, (), b"one")
@@ -425,10 +425,10 @@ async def test_cancelled_application_ends_the_connection(begun: bool) -> None:
     await client.leave()
 
 
-# When the client leaves
+# Disconnects
 
 
-async def test_client_that_leaves_is_told_to_whoever_receives() -> None:
+async def test_disconnect_reaches_receive() -> None:
     held = Held()
     client = await MemoryClient(held).send(post(b"hello"))
     assert (await held.receive())["body"] == b"hello"
@@ -440,7 +440,7 @@ async def test_client_that_leaves_is_told_to_whoever_receives() -> None:
     await client.leave()
 
 
-async def test_client_that_leaves_in_its_body_is_told_to_whoever_receives() -> None:
+async def test_disconnect_inside_the_body_reaches_receive() -> None:
     held = Held()
     client = await MemoryClient(held).send(post(b"hello", b"expect: 100-continue")[:-5])
     client.wire.hang_up()
@@ -451,7 +451,7 @@ async def test_client_that_leaves_in_its_body_is_told_to_whoever_receives() -> N
     await client.leave()
 
 
-async def test_nobody_can_be_sent_to_who_has_left() -> None:
+async def test_sending_after_a_disconnect_raises() -> None:
     held = Held()
     client = await MemoryClient(held).send(get())
     client.wire.hang_up()
@@ -465,7 +465,7 @@ async def test_nobody_can_be_sent_to_who_has_left() -> None:
     await client.leave()
 
 
-async def test_work_goes_on_without_its_client_and_is_held_until_done() -> None:
+async def test_work_continues_after_a_disconnect_and_is_held_until_done() -> None:
     held = Held()
     client = await MemoryClient(held).send(get())
     client.wire.hang_up()
@@ -478,7 +478,7 @@ async def test_work_goes_on_without_its_client_and_is_held_until_done() -> None:
     await client.leave()
 
 
-async def test_work_after_the_answer_is_held_until_done() -> None:
+async def test_work_after_the_response_is_held_until_done() -> None:
     held = Held()
     client = await MemoryClient(held).send(get())
     await held.send(start(200, length(0)))
@@ -500,10 +500,10 @@ async def test_work_after_the_answer_is_held_until_done() -> None:
 
 
 class Wrapped(Exception):
-    """What a framework makes of a client that left."""
+    """The exception of a framework after a disconnect."""
 
 
-async def test_failing_because_the_client_left_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+async def test_failure_by_a_disconnect_is_not_an_error(caplog: pytest.LogCaptureFixture) -> None:
     gone = asyncio.Event()
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
@@ -523,7 +523,7 @@ async def test_failing_because_the_client_left_is_no_error(caplog: pytest.LogCap
     await client.leave()
 
 
-def test_departure_is_known_in_any_wrapping() -> None:
+def test_disconnect_is_recognised_in_any_wrapper() -> None:
     left, bug = ClientDisconnected("left"), ValueError("bug")
     caused, during = Wrapped(), Wrapped()
     caused.__cause__, during.__context__ = left, left
@@ -531,7 +531,7 @@ def test_departure_is_known_in_any_wrapping() -> None:
     assert not any(map(is_disconnect, [None, bug, ExceptionGroup("both", [left, bug]), ConnectionError()]))
 
 
-async def test_nothing_is_reached_by_a_client_that_only_connects() -> None:
+async def test_connecting_alone_calls_no_application() -> None:
     client = await MemoryClient(not_reached).send()
     assert client.wire.written == b""
     await client.leave()

@@ -1,4 +1,4 @@
-"""The head of a request, read by functions without a connection."""
+"""Functions that read the head of a request."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_target(target: bytes, path: str, raw_path: bytes, query: bytes, authori
 @pytest.mark.parametrize(
     "target", [b"", b"mcp", b"ftp://host/", b"http:///a", b"http:/a", b"host:443", b"?a"]
 )
-def test_target_that_names_nothing_here(target: bytes) -> None:
+def test_invalid_target_is_refused(target: bytes) -> None:
     with pytest.raises(RequestRefused) as refused:
         read_target(target)
     assert refused.value.refusal.status == 400
@@ -70,7 +70,7 @@ def test_size_counts_what_is_on_the_wire() -> None:
     assert size_of_head(b"/mcp", [(b"host", b"a"), (b"x", b"")]) == len(b"/mcp" + b"host: a\r\n" + b"x: \r\n")
 
 
-def test_head_without_its_wish_is_the_same_otherwise() -> None:
+def test_head_without_upgrade_is_otherwise_the_same() -> None:
     headers = [(b"host", b"a"), (b"upgrade", b"h2c"), (b"http2-settings", b"AAMAAABk"), (b"x", b"1")]
     assert (
         head_without_upgrade(b"POST", b"/a?b", "1.0", headers)
@@ -87,9 +87,7 @@ def test_head_without_its_wish_is_the_same_otherwise() -> None:
         ("1.1", b"200-ok", False),
     ],
 )
-def test_only_a_client_that_knows_of_it_can_expect_to_be_asked(
-    version: str, value: bytes, expects: bool
-) -> None:
-    """RFC 9110, 10.1.1: a server must ignore it in HTTP/1.0, and it has no case."""
+def test_only_http_1_1_can_expect_100_continue(version: str, value: bytes, expects: bool) -> None:
+    """RFC 9110, 10.1.1: it is ignored in HTTP/1.0, and case-insensitive."""
     assert expects_continue(version, [(b"expect", value)]) is expects
     assert not expects_continue(version, [(b"x", value)])

@@ -1,4 +1,4 @@
-"""What the head of a response says, and what it refuses to say."""
+"""Response heads, valid and invalid."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def test_every_status_has_its_phrase(status: HTTPStatus) -> None:
     assert make_head(status, ()).lines == f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode()
 
 
-def test_status_without_a_name_has_a_line_all_the_same() -> None:
+def test_status_without_a_phrase_has_a_line() -> None:
     assert make_head(299, ()).lines == b"HTTP/1.1 299 \r\n"
 
 
 @pytest.mark.parametrize("status", [-1, 0, 100, 101, 199, 1000])
-def test_status_that_ends_no_request_is_refused(status: int) -> None:
+def test_interim_status_is_refused(status: int) -> None:
     with pytest.raises(ValueError, match="status"):
         make_head(status, ())
 
@@ -48,7 +48,7 @@ def as_generator() -> Iterator[tuple[bytes, bytes]]:
     ],
     ids=["pairs", "lists", "capitals", "bytearrays", "generator"],
 )
-def test_headers_come_in_any_shape_that_asgi_allows(headers: Any) -> None:
+def test_headers_may_have_any_type_that_asgi_allows(headers: Any) -> None:
     head = make_head(200, headers)
     assert (head.length, head.lines) == (5, b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n")
 
@@ -57,13 +57,13 @@ def test_headers_come_in_any_shape_that_asgi_allows(headers: Any) -> None:
     ("value", "closes"),
     [(b"close", True), (b"Close", True), (b"x, close", True), (b"keep-alive", False), (b"closed", False)],
 )
-def test_connection_is_heard_but_not_repeated(value: bytes, closes: bool) -> None:
-    """Whether the connection stays is said once, by whoever holds it."""
+def test_connection_header_is_applied_but_not_copied(value: bytes, closes: bool) -> None:
+    """Only the server writes this header."""
     head = make_head(200, [(b"connection", value)])
     assert (head.closes, head.lines) == (closes, b"HTTP/1.1 200 OK\r\n")
 
 
-def test_transfer_encoding_is_ours_alone() -> None:
+def test_transfer_encoding_is_dropped() -> None:
     """ASGI: the server must ignore it."""
     assert make_head(200, [(b"transfer-encoding", b"chunked")]).lines == b"HTTP/1.1 200 OK\r\n"
 
@@ -90,18 +90,18 @@ def test_date_of_the_application_is_the_only_one() -> None:
         ("x-ü".encode(), b"1"),
     ],
 )
-def test_header_that_breaks_out_of_its_line_is_refused(header: tuple[bytes, bytes]) -> None:
+def test_header_with_a_line_break_is_refused(header: tuple[bytes, bytes]) -> None:
     with pytest.raises(ValueError, match="not a valid response header"):
         make_head(200, [header])
 
 
 @pytest.mark.parametrize("value", [b"a\tb", "ü".encode(), "ü".encode("latin-1"), b"a" * 10_000, b""])
-def test_value_may_hold_whatever_fits_on_a_line(value: bytes) -> None:
+def test_value_may_contain_any_printable_bytes(value: bytes) -> None:
     assert make_head(200, [(b"x", value)]).lines.endswith(b"\r\nx: " + value + b"\r\n")
 
 
 @pytest.mark.parametrize("values", [[b"-1"], [b"+1"], [b"x"], [b""], [b"1, 1"], [b"1", b"1"], [b"1", b"2"]])
-def test_length_that_is_none_is_refused(values: list[bytes]) -> None:
+def test_invalid_length_is_refused(values: list[bytes]) -> None:
     with pytest.raises(ValueError, match="not a content-length"):
         make_head(200, [(b"content-length", value) for value in values])
 
@@ -117,7 +117,7 @@ def test_a_head_has_as_many_lines_as_headers_or_is_refused(headers: list[tuple[b
 
 
 @pytest.mark.parametrize("make", [head_lines, cached_head_lines])
-def test_short_way_to_a_head_breaks_no_line_either(make: Any) -> None:
+def test_line_breaks_are_refused_without_make_head(make: Any) -> None:
     assert make(200, ((b"x", b"1"),)) == b"HTTP/1.1 200 OK\r\nx: 1\r\n"
     for value in (b"1\n", b"1\r", b"1\r\n", b"1\r\ny: 2"):
         with pytest.raises(ValueError, match="line break"):

@@ -1,4 +1,4 @@
-"""The server on real sockets, with asyncio's event loop and with uvloop, in the clear and with TLS."""
+"""The server on real sockets, with asyncio's event loop and uvloop, with and without TLS."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 from assay.transport.http1.server import _display_host, listen, serve, serve_http
 from tests.driving.answer import PATIENCE
 from tests.transport.http1.memory_client import (
-    Answered,
     App,
-    Hosted,
+    ClosableApp,
+    ParsedResponse,
     chunked,
     echo,
     echo_in_parts,
@@ -52,7 +52,7 @@ class Keys(NamedTuple):
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
-    """A certificate of our own making, and contexts that trust it."""
+    """A test certificate, and contexts that trust it."""
     path: Path = tmp_path_factory.mktemp("keys") / "both.pem"
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
@@ -74,8 +74,8 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
     return Keys(server, ssl.create_default_context(cafile=path))
 
 
-class Way:
-    """To a server: by one event loop or the other, in the clear or not."""
+class Setup:
+    """An event loop, with or without TLS."""
 
     def __init__(self, run: Run, keys: Keys | None) -> None:
         self.run = run
@@ -87,7 +87,7 @@ class Way:
         site = Site(bound.getsockname()[1], stop, None if self._keys is None else self._keys.client)
         tls = None if self._keys is None else self._keys.server
         site.serving = asyncio.create_task(
-            serve(Hosted(app), bound, stop.wait, limits=Limits(**{"drain": 1.0, **limits}), tls=tls)
+            serve(ClosableApp(app), bound, stop.wait, limits=Limits(**{"drain": 1.0, **limits}), tls=tls)
         )
         try:
             yield site
@@ -137,65 +137,65 @@ class Client:
         async with asyncio.timeout(2 * PATIENCE):
             return await self._reader.read(size)
 
-    async def answers(self, *methods: str) -> list[Answered]:
-        """What came until the server has ended the connection."""
+    async def answers(self, *methods: str) -> list[ParsedResponse]:
+        """Everything until the server closes the connection."""
         return read_answers(await self.to_the_end(), methods, ended=True)
 
     def reset(self) -> None:
-        """Pull the plug: closing with this option set says no goodbye."""
+        """Reset the connection, which is what closing with this option does."""
         sock: socket.socket = self.writer.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort()
 
 
 @pytest.fixture(params=["asyncio", "asyncio-tls", "uvloop", "uvloop-tls"])
-def way(request: pytest.FixtureRequest, keys: Keys) -> Way:
+def setup(request: pytest.FixtureRequest, keys: Keys) -> Setup:
     loop, _, tls = request.param.partition("-")
-    return Way(asyncio.run if loop == "asyncio" else uvloop.run, keys if tls else None)
+    return Setup(asyncio.run if loop == "asyncio" else uvloop.run, keys if tls else None)
 
 
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the house look at its connections often, so that small limits are kept."""
+    """Sweep often, because the timeouts are short here."""
     monkeypatch.setattr("assay.transport.http1.server_state.SWEEP_INTERVAL", 0.05)
     monkeypatch.setattr("assay.transport.http1.channel.LINGER", 0.2)
 
 
-def test_requests_one_after_the_other(way: Way) -> None:
+def test_requests_one_after_the_other(setup: Setup) -> None:
     async def main() -> None:
-        async with way.serving(echo) as site, site.client() as client:
+        async with setup.serving(echo) as site, site.client() as client:
             client.send(post(b"one") + chunked(b"tw", b"o"))
             client.send(post(b"x" * 300_000) + post(b"last", b"connection: close"))
             bodies = [each.body for each in await client.answers(*["POST"] * 4)]
             assert bodies == [b"one", b"two", b"x" * 300_000, b"last"]
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_scheme_and_addresses(way: Way) -> None:
-    seen: list[AsgiScope] = []
+def test_scheme_and_addresses(setup: Setup) -> None:
+    scopes: list[AsgiScope] = []
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
-        seen.append(scope)
+        scopes.append(scope)
         await echo(scope, receive, send)
 
     async def main() -> None:
-        async with way.serving(app) as site, site.client() as client:
+        async with setup.serving(app) as site, site.client() as client:
             client.send(get(b"/", b"connection: close"))
             await client.to_the_end()
             here = client.writer.get_extra_info("sockname")
-            assert seen[0]["client"] == here[:2]
-            assert seen[0]["server"] == ("127.0.0.1", site._port)
-            assert seen[0]["scheme"] == ("http" if site._tls is None else "https")
+            assert scopes[0]["client"] == here[:2]
+            assert scopes[0]["server"] == ("127.0.0.1", site._port)
+            assert scopes[0]["scheme"] == ("http" if site._tls is None else "https")
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_more_than_fits_anywhere_goes_both_ways(way: Way, hurry: None) -> None:
-    """Nobody holds it all: an application that answers while it reads is slowed by a client that does not."""
+def test_large_bodies_in_both_directions(setup: Setup, hurry: None) -> None:
+    """More than any buffer holds: a client that does not read slows an application that echoes."""
 
     async def main() -> None:
-        async with way.serving(echo_in_parts) as site, site.client() as client:
+        async with setup.serving(echo_in_parts) as site, site.client() as client:
             client.send(get(b"/", b"content-length: %d" % BIG, method=b"POST"))
 
             async def send() -> None:
@@ -208,18 +208,18 @@ def test_more_than_fits_anywhere_goes_both_ways(way: Way, hurry: None) -> None:
             await sending
             assert answer.body == b"x" * BIG
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_refusal_reaches_a_client_that_is_still_sending(way: Way, hurry: None) -> None:
-    """It reads only when all is sent: a reset would have thrown the answer away."""
+def test_refusal_reaches_a_client_that_is_still_sending(setup: Setup, hurry: None) -> None:
+    """It reads after it has sent everything: a reset would have discarded the response."""
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         await send(start(413, length(9)))
         await send(part(b"too large"))
 
     async def main() -> None:
-        async with way.serving(app) as site, site.client() as client:
+        async with setup.serving(app) as site, site.client() as client:
             client.send(get(b"/", b"content-length: %d" % BIG, method=b"POST"))
             for _ in range(30):
                 client.send(b"x" * 100_000)
@@ -227,26 +227,26 @@ def test_refusal_reaches_a_client_that_is_still_sending(way: Way, hurry: None) -
             (answer,) = await client.answers("POST")
             assert (answer.status, answer.body) == (413, b"too large")
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_client_of_http_1_0_sees_the_end(way: Way) -> None:
+def test_client_of_http_1_0_sees_the_end(setup: Setup) -> None:
     async def main() -> None:
-        async with way.serving(echo_in_parts) as site, site.client() as client:
+        async with setup.serving(echo_in_parts) as site, site.client() as client:
             client.send(post(b"hello", version=b"1.0"))
             (answer,) = await client.answers("POST")
             assert (answer.body, b"content-length" in answer.headers) == (b"hello", False)
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_half_an_answer_does_not_look_whole(way: Way, caplog: pytest.LogCaptureFixture) -> None:
+def test_incomplete_response_is_recognisable(setup: Setup, caplog: pytest.LogCaptureFixture) -> None:
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         await send(start())
         await send(part(b"half", more=True))
 
     async def main() -> None:
-        async with way.serving(app) as site, site.client() as client:
+        async with setup.serving(app) as site, site.client() as client:
             client.send(get())
             try:
                 data = await client.to_the_end()
@@ -254,11 +254,11 @@ def test_half_an_answer_does_not_look_whole(way: Way, caplog: pytest.LogCaptureF
                 return
             assert not data.endswith(b"0\r\n\r\n")
 
-    way.run(main())
+    setup.run(main())
     assert "without a complete response" in caplog.text
 
 
-def test_client_that_leaves_is_noticed(way: Way) -> None:
+def test_client_that_leaves_is_noticed(setup: Setup) -> None:
     async def main() -> None:
         begun, noticed = asyncio.Event(), asyncio.Queue[str]()
 
@@ -267,7 +267,7 @@ def test_client_that_leaves_is_noticed(way: Way) -> None:
             begun.set()
             noticed.put_nowait((await receive())["type"])
 
-        async with way.serving(app) as site:
+        async with setup.serving(app) as site:
             for leave in (Client.reset, lambda client: client.writer.close()):
                 begun.clear()
                 async with site.client() as client, asyncio.timeout(PATIENCE):
@@ -276,10 +276,10 @@ def test_client_that_leaves_is_noticed(way: Way) -> None:
                     leave(client)
                     assert await noticed.get() == "http.disconnect"
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_client_that_does_not_read_is_cut_off(way: Way, hurry: None) -> None:
+def test_client_that_does_not_read_is_cut_off(setup: Setup, hurry: None) -> None:
     async def main() -> None:
         ended = asyncio.get_running_loop().create_future()
 
@@ -291,18 +291,18 @@ def test_client_that_does_not_read_is_cut_off(way: Way, hurry: None) -> None:
             except OSError as error:
                 ended.set_result(error)
 
-        async with way.serving(app, write_timeout=0.2) as site, site.client(limit=1024) as client:
+        async with setup.serving(app, write_timeout=0.2) as site, site.client(limit=1024) as client:
             cast(asyncio.Transport, client.writer.transport).pause_reading()
             client.send(get())
             async with asyncio.timeout(2 * PATIENCE):
                 assert isinstance(await ended, OSError)
             client.reset()
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_client_that_asks_without_reading_is_cut_off(way: Way, hurry: None) -> None:
-    """Small answers, each at once: they are not piled up either."""
+def test_client_that_asks_without_reading_is_cut_off(setup: Setup, hurry: None) -> None:
+    """Small responses do not pile up either."""
 
     async def main() -> None:
         served = 0
@@ -312,9 +312,9 @@ def test_client_that_asks_without_reading_is_cut_off(way: Way, hurry: None) -> N
             served += 1
             whole_send(send).respond(200, (), b"x" * 10_000)
 
-        async with way.serving(app, write_timeout=0.2) as site, site.client(limit=1024) as client:
+        async with setup.serving(app, write_timeout=0.2) as site, site.client(limit=1024) as client:
             cast(asyncio.Transport, client.writer.transport).pause_reading()
-            # Whoever does not read hears of the end when it writes.
+            # A client that does not read notices the reset when it writes.
             async with asyncio.timeout(2 * PATIENCE):
                 with pytest.raises(OSError):
                     while True:
@@ -323,12 +323,12 @@ def test_client_that_asks_without_reading_is_cut_off(way: Way, hurry: None) -> N
             assert served < 20_000
             client.writer.transport.abort()
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_silent_and_slow_clients_are_sent_away(way: Way, hurry: None) -> None:
+def test_silent_and_slow_clients_are_closed(setup: Setup, hurry: None) -> None:
     async def main() -> None:
-        async with way.serving(echo, head_timeout=0.2, keep_alive=0.2) as site:
+        async with setup.serving(echo, head_timeout=0.2, keep_alive=0.2) as site:
             async with site.client() as client:
                 assert await client.to_the_end() == b""
             async with site.client() as client:
@@ -338,12 +338,12 @@ def test_silent_and_slow_clients_are_sent_away(way: Way, hurry: None) -> None:
                 client.send(get())
                 assert [each.status for each in await client.answers("GET")] == [200]
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_too_many_clients(way: Way) -> None:
+def test_too_many_clients(setup: Setup) -> None:
     async def main() -> None:
-        async with way.serving(echo, connections=1) as site, site.client() as first:
+        async with setup.serving(echo, connections=1) as site, site.client() as first:
             first.send(get())
             assert (await first.some()).startswith(b"HTTP/1.1 200 ")
             async with site.client() as second:
@@ -351,13 +351,13 @@ def test_too_many_clients(way: Way) -> None:
             first.send(get(b"/", b"connection: close"))
             assert [each.status for each in await first.answers("GET")] == [200]
 
-    way.run(main())
+    setup.run(main())
 
 
 # Stopping
 
 
-def test_idle_clients_are_closed_at_once_and_busy_ones_finish(way: Way) -> None:
+def test_idle_clients_are_closed_at_once_and_busy_ones_finish(setup: Setup) -> None:
     async def main() -> None:
         begun, door = asyncio.Event(), asyncio.Event()
 
@@ -367,7 +367,7 @@ def test_idle_clients_are_closed_at_once_and_busy_ones_finish(way: Way) -> None:
                 await door.wait()
             await echo(scope, receive, send)
 
-        async with way.serving(app, drain=60.0) as site, site.client() as busy, site.client() as idle:
+        async with setup.serving(app, drain=60.0) as site, site.client() as busy, site.client() as idle:
             idle.send(get())
             assert await idle.some()
             busy.send(get(b"/busy"))
@@ -383,10 +383,10 @@ def test_idle_clients_are_closed_at_once_and_busy_ones_finish(way: Way) -> None:
             assert (answer.status, answer.headers[b"connection"]) == (200, b"close")
             await stopping
 
-    way.run(main())
+    setup.run(main())
 
 
-def test_what_is_stuck_is_cut(way: Way) -> None:
+def test_stuck_requests_are_cut(setup: Setup) -> None:
     async def main() -> None:
         begun = asyncio.Event()
 
@@ -394,21 +394,21 @@ def test_what_is_stuck_is_cut(way: Way) -> None:
             begun.set()
             await asyncio.Event().wait()
 
-        async with way.serving(app, drain=0.1) as site, site.client() as client:
+        async with setup.serving(app, drain=0.1) as site, site.client() as client:
             client.send(get())
             await begun.wait()
             await site.stop()
             with contextlib.suppress(ConnectionError):
                 assert await client.to_the_end() == b""
 
-    way.run(main())
+    setup.run(main())
 
 
 # Listening
 
 
 @pytest.mark.parametrize(
-    ("host", "shown"),
+    ("host", "displayed"),
     [
         ("127.0.0.1", "localhost"),
         ("0.0.0.0", "localhost"),
@@ -417,38 +417,38 @@ def test_what_is_stuck_is_cut(way: Way) -> None:
         ("api.example", "api.example"),
     ],
 )
-def test_url_is_one_that_a_client_can_use(host: str, shown: str) -> None:
-    assert _display_host(host) == shown
+def test_url_is_one_that_a_client_can_use(host: str, displayed: str) -> None:
+    assert _display_host(host) == displayed
 
 
 def test_address_in_use_is_an_error_that_leaves_nothing_open() -> None:
     with listen("127.0.0.1", 0) as bound, pytest.raises(OSError):
-        # SO_REUSEADDR lets nobody in while another one listens.
+        # SO_REUSEADDR does not share a port that is listened on.
         listen("127.0.0.1", bound.getsockname()[1])
 
 
-def test_small_answers_do_not_wait_for_each_other() -> None:
-    """Without TCP_NODELAY each would cost 40 ms; asyncio sets it only where it knows the socket for TCP."""
+def test_small_responses_do_not_wait_for_each_other() -> None:
+    """Without TCP_NODELAY each would take 40 ms; asyncio sets it only for sockets that say they are TCP."""
 
     async def main() -> None:
-        found: list[int] = []
+        options: list[int] = []
 
         async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
             transport = cast(Any, send)._connection._transport
             sock = transport.get_extra_info("socket")
-            found.append(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            options.append(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
             await echo(scope, receive, send)
 
-        async with Way(asyncio.run, None).serving(app) as site, site.client() as client:
+        async with Setup(asyncio.run, None).serving(app) as site, site.client() as client:
             client.send(get(b"/", b"connection: close"))
             await client.to_the_end()
-        assert found != [0]
+        assert options != [0]
 
     asyncio.run(main())
 
 
 def test_server_runs_in_another_thread(capsys: pytest.CaptureFixture[str]) -> None:
-    """As people do in notebooks and tests; signals come to the main thread only, and do not stop it."""
+    """As in notebooks and tests. Signals reach the main thread only, and do not stop the server."""
     server = Server("threaded")
     urls: list[str] = []
     ready = threading.Event()

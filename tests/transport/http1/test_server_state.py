@@ -1,4 +1,4 @@
-"""What connections share: room, time, and an end in order."""
+"""State shared by connections: their number, the clock, and closing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.transport.http1.memory_client import (
 
 
 class Doors:
-    """An application whose requests wait until theirs is opened."""
+    """An application whose requests wait until the test releases them."""
 
     def __init__(self) -> None:
         self.events: dict[str, asyncio.Event] = {}
@@ -47,15 +47,15 @@ def status_of(written: bytes) -> int:
     return answer.status
 
 
-# Room
+# The limit of connections
 
 
-async def test_connections_beyond_the_limit_are_told_so() -> None:
+async def test_connections_beyond_the_limit_get_503() -> None:
     client = MemoryClient(echo, connections=2)
     second, _ = client.connect()
     third, _ = client.connect()
     assert (second.written, status_of(third.written), third.ended) == (b"", 503, "eof")
-    third.deliver(get())  # is not even looked at
+    third.deliver(get())  # is not read
     await client.send(get())
     assert client.answer.status == 200
     await client.pass_time(3)
@@ -63,7 +63,7 @@ async def test_connections_beyond_the_limit_are_told_so() -> None:
     await client.leave()
 
 
-async def test_crowd_beyond_the_limit_is_not_even_told() -> None:
+async def test_connections_far_beyond_the_limit_are_aborted() -> None:
     client = MemoryClient(echo, connections=1)
     crowd = [client.connect()[0] for _ in range(REFUSED_CONNECTIONS + 50)]
     assert [each.ended for each in crowd] == ["eof"] * REFUSED_CONNECTIONS + ["abort"] * 50
@@ -74,7 +74,7 @@ async def test_crowd_beyond_the_limit_is_not_even_told() -> None:
     await client.leave()
 
 
-async def test_whoever_leaves_makes_room() -> None:
+async def test_disconnect_makes_room() -> None:
     client = MemoryClient(echo, connections=2)
     second, _ = client.connect()
     second.hang_up()
@@ -86,7 +86,7 @@ async def test_whoever_leaves_makes_room() -> None:
     await client.leave()
 
 
-# Time
+# Sweeps and dates
 
 
 async def test_date_moves_with_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ async def test_date_moves_with_the_clock(monkeypatch: pytest.MonkeyPatch) -> Non
     await client.leave()
 
 
-class Clumsy:
+class FailingConnection:
     """A connection whose `expire` raises."""
 
     deadline = 0.0
@@ -118,10 +118,10 @@ class Clumsy:
     def abort(self) -> None: ...
 
 
-async def test_one_that_fails_does_not_stop_the_looking() -> None:
+async def test_failing_expire_does_not_stop_the_sweeps() -> None:
     client = MemoryClient(echo)
-    clumsy: ManagedConnection = Clumsy()
-    client.server.admit(clumsy)
+    failing: ManagedConnection = FailingConnection()
+    client.server.admit(failing)
     for _ in range(2):
         before = client.server._sweep_timer
         with pytest.raises(RuntimeError):
@@ -129,12 +129,12 @@ async def test_one_that_fails_does_not_stop_the_looking() -> None:
         assert client.server._sweep_timer is not before
         assert not client.server._sweep_timer.cancelled()
         before.cancel()
-    assert cast(Clumsy, clumsy).expired == 2
-    client.server.remove(clumsy)
+    assert cast(FailingConnection, failing).expired == 2
+    client.server.remove(failing)
     await client.leave()
 
 
-async def test_house_looks_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sweeps_happen_by_timer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.transport.http1.server_state.SWEEP_INTERVAL", SWEEP_INTERVAL / 100)
     client = MemoryClient(not_reached, head_timeout=10.0)
     client.time += 10
@@ -144,7 +144,7 @@ async def test_house_looks_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     await client.leave()
 
 
-# The end
+# Closing
 
 
 async def test_idle_connections_are_closed_at_once() -> None:
@@ -158,7 +158,7 @@ async def test_idle_connections_are_closed_at_once() -> None:
     assert not client.server._connections
 
 
-async def test_busy_connections_may_finish_and_say_that_they_close() -> None:
+async def test_busy_connections_finish_and_announce_the_close() -> None:
     doors = Doors()
     client = await MemoryClient(doors).send(get(b"/busy"))
     closing = asyncio.ensure_future(client.server.close(patience=60.0))
@@ -170,7 +170,7 @@ async def test_busy_connections_may_finish_and_say_that_they_close() -> None:
     assert client.wire.ended == "close"
 
 
-async def test_requests_in_line_are_not_begun_any_more() -> None:
+async def test_waiting_requests_are_not_begun() -> None:
     doors = Doors()
     client = await MemoryClient(doors).send(get(b"/busy"), get(b"/never"))
     closing = asyncio.ensure_future(client.server.close(patience=60.0))
@@ -183,7 +183,7 @@ async def test_requests_in_line_are_not_begun_any_more() -> None:
     assert [*doors.events] == ["/busy"]
 
 
-async def test_answer_that_has_begun_is_finished() -> None:
+async def test_response_that_has_begun_is_finished() -> None:
     gate = asyncio.Event()
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
@@ -200,7 +200,7 @@ async def test_answer_that_has_begun_is_finished() -> None:
     assert (client.answer.body, client.wire.ended) == (b"one two", "close")
 
 
-async def test_connection_that_comes_while_closing_is_sent_away() -> None:
+async def test_new_connection_while_closing_is_closed() -> None:
     doors = Doors()
     client = await MemoryClient(doors).send(get(b"/busy"))
     closing = asyncio.ensure_future(client.server.close(patience=60.0))
@@ -211,7 +211,7 @@ async def test_connection_that_comes_while_closing_is_sent_away() -> None:
     await closing
 
 
-async def test_what_is_stuck_is_cut_and_cancelled() -> None:
+async def test_stuck_requests_are_cut_and_cancelled() -> None:
     doors = Doors()
     client = await MemoryClient(doors).send(get(b"/stuck"))
     left, _ = client.connect()
@@ -247,7 +247,9 @@ async def test_work_without_a_client_is_waited_for() -> None:
     assert doors.cancelled == []
 
 
-async def test_application_that_resists_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_application_that_resists_cancellation_does_not_block_closing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("assay.transport.http1.server_state.SWEEP_INTERVAL", SWEEP_INTERVAL / 100)
     resisted, release = asyncio.Event(), asyncio.Event()
 
@@ -266,7 +268,7 @@ async def test_application_that_resists_does_not_hold_up_the_end(monkeypatch: py
     assert not client.server._tasks
 
 
-async def test_impatience_cuts_at_once() -> None:
+async def test_cancelled_close_aborts_at_once() -> None:
     """The second Ctrl-C cancels the closing."""
     doors = Doors()
     client = await MemoryClient(doors).send(get(b"/stuck"))

@@ -1,6 +1,6 @@
-"""Requests that two servers might read in two ways: refused here, or read in the only way there is.
+"""Request smuggling: ambiguous requests are refused, and others are read in the only valid way.
 
-Each one carries a second request. If that is ever served, something was smuggled.
+Each one contains a second request. If that is ever served, it was smuggled.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REFUSED = {
     "a length with a sign": ask(b"content-length: +0", body=INNER),
     "a negative length": ask(b"content-length: -1", body=INNER),
     "a hexadecimal length": ask(b"content-length: 0x0", body=INNER),
-    "a length in words": ask(b"content-length: zero", body=INNER),
+    "a length that is not a number": ask(b"content-length: zero", body=INNER),
     "an empty length": ask(b"content-length:", body=INNER),
     "a length beyond 64 bits": ask(b"content-length: 18446744073709551616", body=INNER),
     "a length in two parts": ask(b"content-length: 0 0", body=INNER),
@@ -38,7 +38,7 @@ REFUSED = {
     "chunks in a list twice": ask(b"transfer-encoding: chunked, chunked", body=LAST + INNER),
     "chunks that are not last": ask(b"transfer-encoding: chunked, identity", body=LAST + INNER),
     "identity": ask(b"transfer-encoding: identity", body=INNER),
-    "a coding that nobody knows": ask(b"transfer-encoding: xchunked", body=LAST + INNER),
+    "an unknown coding": ask(b"transfer-encoding: xchunked", body=LAST + INNER),
     "a coding behind a vertical tab": ask(b"transfer-encoding: \x0bchunked", body=LAST + INNER),
     "a coding behind a fold": ask(b"transfer-encoding:", b" chunked", body=LAST + INNER),
     "a space before the colon": ask(b"transfer-encoding : chunked", body=LAST + INNER),
@@ -52,7 +52,7 @@ REFUSED = {
     "a header without a name": ask(b": 1", body=INNER),
     "a header without a colon": ask(b"content-length", body=INNER),
     "a NUL in a value": ask(b"x: \0", body=INNER),
-    "a chunk size in another style": ask(b"transfer-encoding: chunked", body=b"0x0\r\n\r\n" + INNER),
+    "a chunk size with a prefix": ask(b"transfer-encoding: chunked", body=b"0x0\r\n\r\n" + INNER),
     "a negative chunk size": ask(b"transfer-encoding: chunked", body=b"-1\r\n\r\n" + INNER),
     "a chunk size beyond 64 bits": ask(
         b"transfer-encoding: chunked", body=b"1" + b"0" * 16 + b"\r\n" + INNER
@@ -63,7 +63,7 @@ REFUSED = {
     "a chunk longer than it says": ask(b"transfer-encoding: chunked", body=b"1\r\nxx\r\n" + LAST + INNER),
     "a target with a space": b"GET /outer /inner HTTP/1.1\r\nhost: localhost\r\n\r\n" + INNER,
     "no version": b"GET /outer\r\nhost: localhost\r\n\r\n" + INNER,
-    "a version to come": b"GET /outer HTTP/1.2\r\nhost: localhost\r\n\r\n" + INNER,
+    "an unknown minor version": b"GET /outer HTTP/1.2\r\nhost: localhost\r\n\r\n" + INNER,
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + INNER,
     "HTTP/2 by name": b"GET /outer HTTP/2.0\r\nhost: localhost\r\n\r\n" + INNER,
     "HTTP/0.9 by name": b"GET /outer HTTP/0.9\r\nhost: localhost\r\n\r\n" + INNER,
@@ -89,15 +89,15 @@ HARMLESS = {
         b"connection: upgrade", b"upgrade: h2c", b"transfer-encoding: chunked", body=CHUNK + LAST
     ),
     "chunks of HTTP/1.0": ask(b"transfer-encoding: chunked", body=CHUNK + LAST + INNER, version=b"1.0"),
-    "HTTP/1.0 that stays": ask(b"connection: keep-alive", body=INNER, version=b"1.0"),
+    "HTTP/1.0 with keep-alive": ask(b"connection: keep-alive", body=INNER, version=b"1.0"),
     "a request after the last": ask(b"connection: close", body=INNER),
 }
-"""Nothing of the inner request is served: it is a body, or comes when nobody listens any more."""
+"""The inner request is not served: it is a body, or arrives after the connection is closed."""
 
 
 @pytest.mark.parametrize("cut", [1, 7, 10_000])
 @pytest.mark.parametrize("name", REFUSED)
-async def test_refused_and_the_connection_with_it(name: str, cut: int) -> None:
+async def test_ambiguous_request_is_refused_and_the_connection_closed(name: str, cut: int) -> None:
     served = []
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:
@@ -109,14 +109,14 @@ async def test_refused_and_the_connection_with_it(name: str, cut: int) -> None:
     client = await MemoryClient(app).send(*(data[place : place + cut] for place in range(0, len(data), cut)))
     assert client.answer.status in (400, 505)
     assert client.wire.ended == "eof"
-    # The outer one may have begun while its body was still to come.
+    # The outer one may have begun before its body arrived.
     assert served in ([], ["/outer"])
     await client.leave()
 
 
 @pytest.mark.parametrize("cut", [1, 7, 10_000])
 @pytest.mark.parametrize("name", HARMLESS)
-async def test_read_in_the_only_way_there_is(name: str, cut: int) -> None:
+async def test_valid_request_does_not_serve_its_body(name: str, cut: int) -> None:
     served = []
 
     async def app(scope: AsgiScope, receive: Receive, send: Transmit) -> None:

@@ -1,4 +1,4 @@
-"""Being told to stop: by signals, in this process and in one of its own."""
+"""Signals that stop a server, in this process and in a child process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TYPES = (b"accept: application/json, text/event-stream", b"content-type: applica
 
 
 @pytest.mark.parametrize(("number", "interrupted"), [(signal.SIGTERM, False), (signal.SIGINT, True)])
-async def test_signal_is_a_wish_and_the_handlers_come_back(number: int, interrupted: bool) -> None:
+async def test_signal_stops_and_the_handlers_are_restored(number: int, interrupted: bool) -> None:
     before = [signal.getsignal(each) for each in SIGNALS]
     with StopSignal() as stop:
         waiting = asyncio.ensure_future(stop.wait())
@@ -73,16 +73,16 @@ async def test_second_ctrl_c_does_not_wait(first: int, second: int, impatient: b
         assert await running == ("cut short" if impatient else "in order")
 
 
-async def test_ctrl_c_is_not_forgotten_over_another_signal() -> None:
+async def test_ctrl_c_is_remembered_after_another_signal() -> None:
     with StopSignal() as stop:
         signal.raise_signal(signal.SIGINT)
         await stop.wait()
-        stop._task = None  # this test shall go on
+        stop._task = None  # this test continues
         signal.raise_signal(signal.SIGTERM)
         assert stop.interrupted
 
 
-def test_other_threads_hear_no_signals() -> None:
+def test_other_threads_handle_no_signals() -> None:
     before = [signal.getsignal(each) for each in SIGNALS]
     failed: list[BaseException] = []
 
@@ -103,7 +103,7 @@ def test_other_threads_hear_no_signals() -> None:
 
 
 class Process:
-    """A server with one call that never ends and one connection that is idle."""
+    """A server with one endless call and one idle connection."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -119,7 +119,7 @@ class Process:
         self._process.send_signal(number)
 
     async def ended(self) -> tuple[int, bytes]:
-        """Exit code and what was written to standard error."""
+        """The exit code and standard error."""
         assert self._process.stderr is not None
         async with asyncio.timeout(2 * PATIENCE):
             errors = await self._process.stderr.read()
@@ -157,7 +157,7 @@ async def stuck(path: Path, drain: float) -> AsyncIterator[Process]:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-async def test_what_is_stuck_ends_after_its_grace(tmp_path: Path, number: int, code: int) -> None:
+async def test_stuck_call_ends_after_the_drain_time(tmp_path: Path, number: int, code: int) -> None:
     async with stuck(tmp_path / "stuck.py", drain=0.2) as process:
         process.signal(number)
         assert await process.ended() == (code, b"")
@@ -166,7 +166,7 @@ async def test_what_is_stuck_ends_after_its_grace(tmp_path: Path, number: int, c
 async def test_second_ctrl_c_ends_the_process_at_once(tmp_path: Path) -> None:
     async with stuck(tmp_path / "stuck.py", drain=600.0) as process:
         process.signal(signal.SIGINT)
-        # The first one closes what is idle.
+        # The first one closes idle connections.
         async with asyncio.timeout(PATIENCE):
             assert await process.idle.read() == b""
         process.signal(signal.SIGINT)

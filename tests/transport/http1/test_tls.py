@@ -1,4 +1,4 @@
-"""TLS: real handshakes, with and without a certificate of the client, on HTTP and WebSocket."""
+"""TLS: real handshakes, with and without client certificates, on HTTP and WebSocket."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.driving.messages import call
 Run = Callable[[Coroutine[Any, Any, None]], None]
 LENGTH = (b"content-length", b"2")
 REFUSED = (ssl.SSLError, ConnectionError, EOFError, WebSocketException)
-"""What a client sees that is cut off during the handshake, or, as of TLS 1.3, right after it."""
+"""What a client gets that is refused during the handshake, or, with TLS 1.3, directly after it."""
 
 
 class Keys(NamedTuple):
@@ -53,8 +53,8 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 
 @pytest.fixture(params=[asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
 def run(request: pytest.FixtureRequest) -> Run:
-    found: Run = request.param
-    return found
+    runner: Run = request.param
+    return runner
 
 
 def make_server() -> Server:
@@ -85,7 +85,7 @@ async def serving(app: Any, context: ssl.SSLContext | None, **limits: Any) -> As
 
 
 async def post(port: int, context: ssl.SSLContext, message: Any) -> Any:
-    """One request on a connection of its own."""
+    """Send one request on a new connection."""
     body = json.dumps(message).encode()
     head = (
         "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n"
@@ -129,7 +129,7 @@ def text_of(answer: Any) -> str:
 
 
 @ASK
-def test_it_serves_who_trusts_its_certificate(ask: Any, keys: Keys, run: Run) -> None:
+def test_client_that_trusts_the_certificate_is_served(ask: Any, keys: Keys, run: Run) -> None:
     async def main() -> None:
         async with serving(make_server().asgi(), make_context(*keys.server, None)) as port:
             assert text_of(await ask(port, keys.authority.client_context(), call("who"))) == "None"
@@ -138,7 +138,7 @@ def test_it_serves_who_trusts_its_certificate(ask: Any, keys: Keys, run: Run) ->
 
 
 @ASK
-def test_who_must_show_a_certificate_and_has_none_is_not_let_in(ask: Any, keys: Keys, run: Run) -> None:
+def test_client_without_a_required_certificate_is_refused(ask: Any, keys: Keys, run: Run) -> None:
     async def main() -> None:
         app = make_server().asgi()
         async with serving(app, make_context(*keys.server, keys.authority.file)) as port:
@@ -149,7 +149,7 @@ def test_who_must_show_a_certificate_and_has_none_is_not_let_in(ask: Any, keys: 
 
 
 @ASK
-def test_a_certificate_of_another_authority_is_not_let_in(ask: Any, keys: Keys, run: Run) -> None:
+def test_a_certificate_of_another_authority_is_refused(ask: Any, keys: Keys, run: Run) -> None:
     async def main() -> None:
         app = make_server().asgi()
         async with serving(app, make_context(*keys.server, keys.authority.file)) as port:
@@ -160,7 +160,7 @@ def test_a_certificate_of_another_authority_is_not_let_in(ask: Any, keys: Keys, 
 
 
 @ASK
-def test_the_owner_of_a_good_certificate_is_the_principal(ask: Any, keys: Keys, run: Run) -> None:
+def test_the_subject_of_the_certificate_is_the_principal(ask: Any, keys: Keys, run: Run) -> None:
     async def main() -> None:
         app = make_server().asgi()
         async with serving(app, make_context(*keys.server, keys.authority.file)) as port:
@@ -171,19 +171,19 @@ def test_the_owner_of_a_good_certificate_is_the_principal(ask: Any, keys: Keys, 
     run(main())
 
 
-async def test_what_is_kept_belongs_to_the_owner_of_the_certificate(keys: Keys) -> None:
+async def test_state_belongs_to_the_subject_of_the_certificate(keys: Keys) -> None:
     async with serving(make_server().asgi(), make_context(*keys.server, keys.authority.file)) as port:
         ann, bob = (keys.authority.client_context(pair) for pair in (keys.ann, keys.bob))
-        counts = [text_of(await post(port, who, call("count"))) for who in (ann, ann, bob)]
+        counts = [text_of(await post(port, client, call("count"))) for client in (ann, ann, bob)]
         assert counts == ["1", "2", "1"]
 
 
-async def test_the_application_is_told_of_the_certificate(keys: Keys) -> None:
-    seen: list[Any] = []
+async def test_the_certificate_is_in_the_asgi_scope(keys: Keys) -> None:
+    extensions: list[Any] = []
 
     class App:
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            seen.append(scope["extensions"])
+            extensions.append(scope["extensions"])
             await send({"type": "http.response.start", "status": 200, "headers": [LENGTH]})
             await send({"type": "http.response.body", "body": b"{}"})
 
@@ -191,13 +191,13 @@ async def test_the_application_is_told_of_the_certificate(keys: Keys) -> None:
 
     async with serving(App(), make_context(*keys.server, keys.authority.file)) as port:
         await post(port, keys.authority.client_context(keys.ann), {})
-    tls = seen[0]["tls"]
+    tls = extensions[0]["tls"]
     assert list(tls["client_cert_chain"]) == [keys.ann.cert.read_text()]
     assert (tls["client_cert_name"], tls["client_cert_error"]) == ("CN=ann", None)
     assert tls["tls_version"] == 0x0304
 
 
-async def test_a_certificate_that_names_nobody_goes_by_its_fingerprint(keys: Keys) -> None:
+async def test_a_certificate_without_a_subject_is_identified_by_its_fingerprint(keys: Keys) -> None:
     nobody = keys.authority.issue("nobody", x509.Name([]))
     async with serving(make_server().asgi(), make_context(*keys.server, keys.authority.file)) as port:
         name = text_of(await post(port, keys.authority.client_context(nobody), call("who")))
@@ -209,7 +209,7 @@ async def test_tls_1_1_is_too_old(keys: Keys) -> None:
     assert make_context(*keys.server, None).minimum_version is ssl.TLSVersion.TLSv1_2  # type: ignore[union-attr]
 
 
-async def test_who_speaks_in_the_clear_gets_no_answer(keys: Keys) -> None:
+async def test_plain_http_gets_no_response(keys: Keys) -> None:
     async with serving(make_server().asgi(), make_context(*keys.server, None)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n")
@@ -220,7 +220,7 @@ async def test_who_speaks_in_the_clear_gets_no_answer(keys: Keys) -> None:
 
 
 @ASK
-def test_an_expired_certificate_is_not_let_in(ask: Any, keys: Keys, run: Run) -> None:
+def test_an_expired_certificate_is_refused(ask: Any, keys: Keys, run: Run) -> None:
     async def main() -> None:
         expired = keys.authority.issue("expired", ends=-DAY / 2)
         context = make_context(*keys.server, keys.authority.file)
@@ -231,7 +231,7 @@ def test_an_expired_certificate_is_not_let_in(ask: Any, keys: Keys, run: Run) ->
     run(main())
 
 
-def test_who_does_not_shake_hands_is_cut_off(keys: Keys, run: Run) -> None:
+def test_client_without_a_handshake_is_cut_off(keys: Keys, run: Run) -> None:
     async def main() -> None:
         context = make_context(*keys.server, None)
         async with serving(make_server().asgi(), context, head_timeout=0.1) as port:
@@ -243,7 +243,7 @@ def test_who_does_not_shake_hands_is_cut_off(keys: Keys, run: Run) -> None:
     run(main())
 
 
-def test_one_file_may_hold_key_and_certificate(keys: Keys, tmp_path: Path) -> None:
+def test_one_file_may_contain_key_and_certificate(keys: Keys, tmp_path: Path) -> None:
     both = tmp_path / "both.pem"
     both.write_bytes(keys.server.key.read_bytes() + keys.server.cert.read_bytes())
     assert make_context(both, None, None) is not None
@@ -267,9 +267,9 @@ def test_one_file_may_hold_key_and_certificate(keys: Keys, tmp_path: Path) -> No
         ((None, "server.key", None), "needs a server certificate"),
         ((None, None, "server.pem"), "needs a server certificate"),
     ],
-    ids=lambda given: given if isinstance(given, str) else "",
+    ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_file_that_cannot_be_used_is_named(
+def test_an_unusable_file_is_named(
     files: tuple[str | None, ...], problem: str, keys: Keys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -298,7 +298,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name.rfc4514_string())
-def test_a_name_is_written_as_rfc_4514_wants(name: x509.Name) -> None:
+def test_a_name_is_formatted_by_rfc_4514(name: x509.Name) -> None:
     long = {NameOID.USER_ID: "userId", NameOID.DOMAIN_COMPONENT: "domainComponent"}
     taken_apart = [
         [(long.get(part.oid, part.oid._name), str(part.value)) for part in several] for several in name.rdns

@@ -1,4 +1,4 @@
-"""The server's end of a WebSocket: the test plays the socket and the application, and moves the clock."""
+"""WebSocket connections of our server: the test controls the socket, the application and the clock."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ ACCEPT = {"type": "websocket.accept", "subprotocol": "mcp"}
 
 
 class Wire(asyncio.Transport):
-    """A transport that keeps what is written; the test decides whether the client reads it."""
+    """A transport that records its output; the test decides whether the client reads it."""
 
     def __init__(self, *, half_closes: bool = True) -> None:
         super().__init__()
         self.written = b""
         self.reading = True
         self.ended = ""
-        """How it ended: by `eof`, `close` or `abort`."""
+        """How it was closed: by `eof`, `close` or `abort`."""
         self.protocol: asyncio.Protocol
         self._half_closes = half_closes
 
     def write(self, data: Any) -> None:
-        assert not self.ended, "written to after the end"
+        assert not self.ended, "written after closing"
         self.written += data
 
     def pause_reading(self) -> None:
@@ -75,8 +75,8 @@ class Wire(asyncio.Transport):
         self.protocol.connection_lost(None)
 
 
-class Party:
-    """A connection, the application behind it and the client before it."""
+class Harness:
+    """A connection with its application and its client."""
 
     def __init__(self, *, rest: bytes = b"", half_closes: bool = True, **limits: Any) -> None:
         self.time = 0.0
@@ -99,13 +99,13 @@ class Party:
         self._begun.set()
         await self.outcome
 
-    async def begun(self) -> Party:
+    async def begun(self) -> Harness:
         async with asyncio.timeout(PATIENCE):
             await self._begun.wait()
         assert await self.receive() == {"type": "websocket.connect"}
         return self
 
-    async def opened(self) -> Party:
+    async def opened(self) -> Harness:
         await self.begun()
         await self.send(ACCEPT)
         self.head = self.wire.written
@@ -116,13 +116,13 @@ class Party:
         self.connection.data_received(frame(opcode, payload, mask=MASK, **options))
 
     def frames(self) -> list[Any]:
-        """What the client has got since the last look."""
+        """The frames that the client received since the last call."""
         written, self.wire.written = self.wire.written, b""
         return self._frames.feed(written)
 
     def closing(self) -> Close:
-        (one,) = self.frames()
-        close = read_close(one.payload)
+        (frame,) = self.frames()
+        close = read_close(frame.payload)
         assert isinstance(close, Close)
         return close
 
@@ -132,7 +132,7 @@ class Party:
             self.connection.expire()
 
     async def end(self) -> None:
-        """The application returns."""
+        """Make the application return."""
         if not self.outcome.done():
             self.outcome.set_result(None)
         assert self.connection._task is not None
@@ -140,90 +140,90 @@ class Party:
         self.server._sweep_timer.cancel()
 
 
-async def test_application_lets_the_client_in() -> None:
-    party = await Party(rest=frame(TEXT, b"early", mask=MASK)).opened()
-    assert party.head.startswith(b"HTTP/1.1 101 Switching Protocols\r\n")
-    lines = party.head.split(b"\r\n")
+async def test_application_accepts_the_client() -> None:
+    harness = await Harness(rest=frame(TEXT, b"early", mask=MASK)).opened()
+    assert harness.head.startswith(b"HTTP/1.1 101 Switching Protocols\r\n")
+    lines = harness.head.split(b"\r\n")
     assert {
         b"upgrade: websocket",
         b"connection: Upgrade",
         b"sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
         b"sec-websocket-protocol: mcp",
     } <= {*lines}
-    assert party.head.endswith(b"\r\n\r\n")
-    assert (party.scope["type"], party.scope["scheme"]) == ("websocket", "ws")
-    assert (party.scope["subprotocols"], "method" in party.scope) == (["mcp"], False)
-    # What had come with the upgrade is the first message.
-    assert await party.receive() == {"type": "websocket.receive", "text": "early"}
-    await party.end()
-    assert party.closing().code == 1000
+    assert harness.head.endswith(b"\r\n\r\n")
+    assert (harness.scope["type"], harness.scope["scheme"]) == ("websocket", "ws")
+    assert (harness.scope["subprotocols"], "method" in harness.scope) == (["mcp"], False)
+    # The first message arrived together with the upgrade.
+    assert await harness.receive() == {"type": "websocket.receive", "text": "early"}
+    await harness.end()
+    assert harness.closing().code == 1000
 
 
-async def test_nothing_is_read_before_the_client_is_let_in() -> None:
-    party = await Party().begun()
-    assert not party.wire.reading
-    await party.send(ACCEPT)
-    assert party.wire.reading
-    await party.end()
+async def test_nothing_is_read_before_the_client_is_accepted() -> None:
+    harness = await Harness().begun()
+    assert not harness.wire.reading
+    await harness.send(ACCEPT)
+    assert harness.wire.reading
+    await harness.end()
 
 
 async def test_application_may_add_headers_but_no_lines() -> None:
-    party = await Party().begun()
-    await party.send({"type": "websocket.accept", "headers": [(b"x-more", b"yes")]})
-    assert b"\r\nx-more: yes\r\n" in party.wire.written
-    assert b"sec-websocket-protocol" not in party.wire.written
-    await party.end()
-    other = await Party().begun()
+    harness = await Harness().begun()
+    await harness.send({"type": "websocket.accept", "headers": [(b"x-more", b"yes")]})
+    assert b"\r\nx-more: yes\r\n" in harness.wire.written
+    assert b"sec-websocket-protocol" not in harness.wire.written
+    await harness.end()
+    other = await Harness().begun()
     with pytest.raises(ValueError, match="line break"):
         await other.send({"type": "websocket.accept", "headers": [(b"x-more", b"yes\r\nx-evil: 1")]})
     await other.end()
 
 
 async def test_refused_client_gets_the_applications_response() -> None:
-    party = await Party().begun()
+    harness = await Harness().begun()
     headers = [(b"content-length", b"2")]
-    await party.send({"type": "websocket.http.response.start", "status": 421, "headers": headers})
-    await party.send({"type": "websocket.http.response.body", "body": b"n", "more_body": True})
-    await party.send({"type": "websocket.http.response.body", "body": b"o"})
-    assert party.wire.written.startswith(b"HTTP/1.1 421 ")
-    assert b"\r\nconnection: close\r\n" in party.wire.written
-    assert party.wire.written.endswith(b"\r\n\r\nno")
-    assert (party.wire.ended, party.wire.reading) == ("eof", True)
-    party.connection.data_received(b"nobody listens")
-    await party.end()
-    party.pass_time(CLOSE_TIMEOUT)
-    assert party.wire.ended == "abort"
+    await harness.send({"type": "websocket.http.response.start", "status": 421, "headers": headers})
+    await harness.send({"type": "websocket.http.response.body", "body": b"n", "more_body": True})
+    await harness.send({"type": "websocket.http.response.body", "body": b"o"})
+    assert harness.wire.written.startswith(b"HTTP/1.1 421 ")
+    assert b"\r\nconnection: close\r\n" in harness.wire.written
+    assert harness.wire.written.endswith(b"\r\n\r\nno")
+    assert (harness.wire.ended, harness.wire.reading) == ("eof", True)
+    harness.connection.data_received(b"nobody listens")
+    await harness.end()
+    harness.pass_time(CLOSE_TIMEOUT)
+    assert harness.wire.ended == "abort"
 
 
-async def test_client_that_is_only_closed_gets_403() -> None:
-    party = await Party().begun()
-    await party.send({"type": "websocket.close"})
-    assert party.wire.written.startswith(b"HTTP/1.1 403 Forbidden\r\n")
-    await party.end()
+async def test_close_before_accept_is_a_403() -> None:
+    harness = await Harness().begun()
+    await harness.send({"type": "websocket.close"})
+    assert harness.wire.written.startswith(b"HTTP/1.1 403 Forbidden\r\n")
+    await harness.end()
 
 
 async def test_application_that_fails_before_it_decides_is_a_500(caplog: pytest.LogCaptureFixture) -> None:
-    party = await Party().begun()
-    party.outcome.set_exception(RuntimeError("ours"))
+    harness = await Harness().begun()
+    harness.outcome.set_exception(RuntimeError("ours"))
     with caplog.at_level(logging.ERROR, "assay.http"):
-        await party.end()
-    assert party.wire.written.startswith(b"HTTP/1.1 500 ")
+        await harness.end()
+    assert harness.wire.written.startswith(b"HTTP/1.1 500 ")
     assert "ours" in caplog.text
 
 
 async def test_application_that_stops_in_the_middle_of_a_refusal_is_cut_off() -> None:
-    party = await Party().begun()
-    await party.send({"type": "websocket.http.response.start", "status": 400})
-    await party.end()
-    assert party.wire.ended == "abort"
+    harness = await Harness().begun()
+    await harness.send({"type": "websocket.http.response.start", "status": 400})
+    await harness.end()
+    assert harness.wire.ended == "abort"
 
 
 async def test_application_that_fails_later_closes_with_1011(caplog: pytest.LogCaptureFixture) -> None:
-    party = await Party().opened()
-    party.outcome.set_exception(RuntimeError("ours"))
+    harness = await Harness().opened()
+    harness.outcome.set_exception(RuntimeError("ours"))
     with caplog.at_level(logging.ERROR, "assay.http"):
-        await party.end()
-    assert party.closing().code == 1011
+        await harness.end()
+    assert harness.closing().code == 1011
 
 
 @pytest.mark.parametrize(
@@ -235,74 +235,74 @@ async def test_application_that_fails_later_closes_with_1011(caplog: pytest.LogC
     ],
 )
 async def test_message_out_of_order_is_the_applications_mistake(message: Any) -> None:
-    party = await Party().begun()
+    harness = await Harness().begun()
     with pytest.raises(RuntimeError, match="out of order"):
-        await party.send(message)
-    await party.send(ACCEPT)
+        await harness.send(message)
+    await harness.send(ACCEPT)
     with pytest.raises(RuntimeError, match="out of order"):
-        await party.send(ACCEPT)
-    await party.end()
+        await harness.send(ACCEPT)
+    await harness.end()
 
 
 async def test_messages_go_both_ways() -> None:
-    party = await Party().opened()
-    party.feed(TEXT, "ü".encode())
-    party.feed(BINARY, b"\xff")
-    assert await party.receive() == {"type": "websocket.receive", "text": "ü"}
-    assert await party.receive() == {"type": "websocket.receive", "bytes": b"\xff"}
-    waiting = asyncio.ensure_future(party.receive())
+    harness = await Harness().opened()
+    harness.feed(TEXT, "ü".encode())
+    harness.feed(BINARY, b"\xff")
+    assert await harness.receive() == {"type": "websocket.receive", "text": "ü"}
+    assert await harness.receive() == {"type": "websocket.receive", "bytes": b"\xff"}
+    waiting = asyncio.ensure_future(harness.receive())
     await asyncio.wait([waiting], timeout=0)
-    party.feed(TEXT, b"later")
+    harness.feed(TEXT, b"later")
     assert await waiting == {"type": "websocket.receive", "text": "later"}
-    await party.send({"type": "websocket.send", "text": "ü"})
-    await party.send({"type": "websocket.send", "bytes": b"\xff"})
-    assert party.frames() == [Frame(TEXT, "ü".encode()), Frame(BINARY, b"\xff")]
-    await party.end()
+    await harness.send({"type": "websocket.send", "text": "ü"})
+    await harness.send({"type": "websocket.send", "bytes": b"\xff"})
+    assert harness.frames() == [Frame(TEXT, "ü".encode()), Frame(BINARY, b"\xff")]
+    await harness.end()
 
 
 async def test_pings_are_answered_even_between_fragments() -> None:
-    party = await Party().opened()
-    party.feed(TEXT, b"one ", fin=False)
-    party.feed(PING, b"are you there")
-    party.feed(CONTINUATION, b"two")
-    party.feed(PONG, b"nobody asked")
-    assert party.frames() == [Frame(PONG, b"are you there")]
-    assert await party.receive() == {"type": "websocket.receive", "text": "one two"}
-    await party.end()
+    harness = await Harness().opened()
+    harness.feed(TEXT, b"one ", fin=False)
+    harness.feed(PING, b"are you there")
+    harness.feed(CONTINUATION, b"two")
+    harness.feed(PONG, b"nobody asked")
+    assert harness.frames() == [Frame(PONG, b"are you there")]
+    assert await harness.receive() == {"type": "websocket.receive", "text": "one two"}
+    await harness.end()
 
 
-async def test_messages_that_nobody_takes_stop_the_reading() -> None:
-    party = await Party().opened()
+async def test_unread_messages_pause_reading() -> None:
+    harness = await Harness().opened()
     fed = 0
-    while party.wire.reading:
-        party.feed(TEXT, b"x" * 1000)
+    while harness.wire.reading:
+        harness.feed(TEXT, b"x" * 1000)
         fed += 1
         assert fed * 1000 < 2 * QUEUE_BYTES
     for _ in range(fed):
-        assert not party.wire.reading
-        assert (await party.receive())["text"] == "x" * 1000
-    assert party.wire.reading
-    await party.end()
+        assert not harness.wire.reading
+        assert (await harness.receive())["text"] == "x" * 1000
+    assert harness.wire.reading
+    await harness.end()
 
 
-async def test_empty_messages_stop_the_reading_as_well() -> None:
-    party = await Party().opened()
+async def test_empty_messages_pause_reading() -> None:
+    harness = await Harness().opened()
     for _ in range(QUEUE_BYTES // 100):
-        party.feed(TEXT)
-    assert not party.wire.reading
-    await party.end()
+        harness.feed(TEXT)
+    assert not harness.wire.reading
+    await harness.end()
 
 
 @given(payloads=st.lists(st.text(max_size=300), max_size=8), cuts=st.lists(st.integers(0, 3000), max_size=6))
-def test_any_cutting_gives_the_application_the_same_messages(payloads: list[str], cuts: list[int]) -> None:
+def test_messages_do_not_depend_on_chunking(payloads: list[str], cuts: list[int]) -> None:
     async def main() -> None:
-        party = await Party().opened()
+        harness = await Harness().opened()
         data = b"".join(frame(TEXT, text.encode(), mask=MASK) for text in payloads)
         edges = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
         for start, end in itertools.pairwise(edges):
-            party.connection.data_received(data[start:end])
-        assert [(await party.receive())["text"] for _ in payloads] == payloads
-        await party.end()
+            harness.connection.data_received(data[start:end])
+        assert [(await harness.receive())["text"] for _ in payloads] == payloads
+        await harness.end()
 
     asyncio.run(main())
 
@@ -312,48 +312,48 @@ def test_any_cutting_gives_the_application_the_same_messages(payloads: list[str]
 
 @pytest.mark.parametrize("code", [1000, 1001, 4000])
 async def test_clients_close_is_answered_with_its_code(code: int) -> None:
-    party = await Party().opened()
-    party.feed(TEXT, b"last words")
-    party.connection.data_received(close_frame(code, "done", MASK))
-    assert party.closing() == Close(code, "")
-    assert party.wire.ended == "close"
-    assert (await party.receive())["text"] == "last words"
+    harness = await Harness().opened()
+    harness.feed(TEXT, b"last words")
+    harness.connection.data_received(close_frame(code, "done", MASK))
+    assert harness.closing() == Close(code, "")
+    assert harness.wire.ended == "close"
+    assert (await harness.receive())["text"] == "last words"
     gone = {"type": "websocket.disconnect", "code": code, "reason": "done"}
-    assert await party.receive() == await party.receive() == gone
+    assert await harness.receive() == await harness.receive() == gone
     with pytest.raises(OSError):
-        await party.send({"type": "websocket.send", "text": "too late"})
-    await party.end()
+        await harness.send({"type": "websocket.send", "text": "too late"})
+    await harness.end()
 
 
 async def test_close_without_a_code_is_answered_without_one() -> None:
-    party = await Party().opened()
-    party.connection.data_received(frame(8, b"", mask=MASK))
-    assert party.frames() == [Frame(8, b"")]
-    assert (await party.receive())["code"] == 1005
-    await party.end()
+    harness = await Harness().opened()
+    harness.connection.data_received(frame(8, b"", mask=MASK))
+    assert harness.frames() == [Frame(8, b"")]
+    assert (await harness.receive())["code"] == 1005
+    await harness.end()
 
 
 async def test_servers_close_waits_for_the_answer() -> None:
-    party = await Party().opened()
-    party.feed(TEXT, b"never taken")
-    await party.send({"type": "websocket.close", "code": 1003, "reason": "text only"})
-    assert party.closing() == Close(1003, "text only")
-    assert not party.wire.ended
-    party.feed(TEXT, b"never taken either")
-    assert (await party.receive())["type"] == "websocket.disconnect"
-    party.connection.data_received(close_frame(1003, "", MASK))
-    assert (party.frames(), party.wire.ended) == ([], "close")
-    await party.end()
+    harness = await Harness().opened()
+    harness.feed(TEXT, b"never taken")
+    await harness.send({"type": "websocket.close", "code": 1003, "reason": "text only"})
+    assert harness.closing() == Close(1003, "text only")
+    assert not harness.wire.ended
+    harness.feed(TEXT, b"never taken either")
+    assert (await harness.receive())["type"] == "websocket.disconnect"
+    harness.connection.data_received(close_frame(1003, "", MASK))
+    assert (harness.frames(), harness.wire.ended) == ([], "close")
+    await harness.end()
 
 
 async def test_client_that_does_not_answer_a_close_is_cut_off() -> None:
-    party = await Party().opened()
-    await party.send({"type": "websocket.close"})
-    party.pass_time(CLOSE_TIMEOUT - 1)
-    assert not party.wire.ended
-    party.pass_time(1)
-    assert party.wire.ended == "abort"
-    await party.end()
+    harness = await Harness().opened()
+    await harness.send({"type": "websocket.close"})
+    harness.pass_time(CLOSE_TIMEOUT - 1)
+    assert not harness.wire.ended
+    harness.pass_time(1)
+    assert harness.wire.ended == "abort"
+    await harness.end()
 
 
 @pytest.mark.parametrize(
@@ -369,141 +369,141 @@ async def test_client_that_does_not_answer_a_close_is_cut_off() -> None:
     ],
 )
 @pytest.mark.parametrize("half_closes", [True, False], ids=["tcp", "tls"])
-async def test_client_that_breaks_the_rules_is_told_which(data: bytes, code: int, half_closes: bool) -> None:
-    party = await Party(message_bytes=100, half_closes=half_closes).opened()
-    party.connection.data_received(data + frame(TEXT, b"ignored", mask=MASK))
-    assert party.closing().code == code
-    # It may still be sending: a reset could reach it before the reason does.
-    assert party.wire.ended == ("eof" if half_closes else "close")
-    assert (await party.receive())["code"] == code
-    party.connection.data_received(b"ignored")
-    party.pass_time(CLOSE_TIMEOUT)
-    assert party.wire.ended == "abort"
-    await party.end()
+async def test_protocol_error_is_closed_with_a_reason(data: bytes, code: int, half_closes: bool) -> None:
+    harness = await Harness(message_bytes=100, half_closes=half_closes).opened()
+    harness.connection.data_received(data + frame(TEXT, b"ignored", mask=MASK))
+    assert harness.closing().code == code
+    # It may still be sending: a reset could overtake the close frame.
+    assert harness.wire.ended == ("eof" if half_closes else "close")
+    assert (await harness.receive())["code"] == code
+    harness.connection.data_received(b"ignored")
+    harness.pass_time(CLOSE_TIMEOUT)
+    assert harness.wire.ended == "abort"
+    await harness.end()
 
 
-async def test_connection_that_breaks_is_told_to_the_application() -> None:
-    party = await Party().opened()
-    waiting = asyncio.ensure_future(party.receive())
+async def test_broken_connection_is_a_disconnect() -> None:
+    harness = await Harness().opened()
+    waiting = asyncio.ensure_future(harness.receive())
     await asyncio.wait([waiting], timeout=0)
-    party.connection.connection_lost(ConnectionResetError())
+    harness.connection.connection_lost(ConnectionResetError())
     assert await waiting == {"type": "websocket.disconnect", "code": 1006, "reason": ""}
     with pytest.raises(OSError):
-        await party.send({"type": "websocket.send", "text": "x"})
-    assert not party.server._connections
-    await party.end()
+        await harness.send({"type": "websocket.send", "text": "x"})
+    assert not harness.server._connections
+    await harness.end()
 
 
-async def test_stopping_house_closes_what_the_application_left_open() -> None:
-    party = await Party().opened()
-    party.connection.finish()
-    assert party.closing() == Close(1001, "the server is stopping")
-    await party.end()
+async def test_stopping_server_closes_open_connections() -> None:
+    harness = await Harness().opened()
+    harness.connection.finish()
+    assert harness.closing() == Close(1001, "the server is stopping")
+    await harness.end()
 
 
 # Time and congestion
 
 
 async def test_silent_client_is_pinged_and_cut_off_when_it_stays_silent() -> None:
-    party = await Party(ping_interval=20.0, ping_timeout=10.0).opened()
-    party.pass_time(19)
-    assert party.frames() == []
-    party.pass_time(1)
-    assert party.frames() == [Frame(PING, b"")]
-    party.pass_time(9)
-    assert not party.wire.ended
-    party.pass_time(1)
-    assert party.wire.ended == "abort"
-    assert (await party.receive())["code"] == 1006
-    await party.end()
+    harness = await Harness(ping_interval=20.0, ping_timeout=10.0).opened()
+    harness.pass_time(19)
+    assert harness.frames() == []
+    harness.pass_time(1)
+    assert harness.frames() == [Frame(PING, b"")]
+    harness.pass_time(9)
+    assert not harness.wire.ended
+    harness.pass_time(1)
+    assert harness.wire.ended == "abort"
+    assert (await harness.receive())["code"] == 1006
+    await harness.end()
 
 
-async def test_any_sign_of_life_counts() -> None:
-    party = await Party(ping_interval=20.0, ping_timeout=10.0).opened()
+async def test_any_input_restarts_the_ping_timer() -> None:
+    harness = await Harness(ping_interval=20.0, ping_timeout=10.0).opened()
     for sign in (PONG, TEXT, PING):
-        party.pass_time(20)
-        assert Frame(PING, b"") in party.frames()
-        party.feed(sign)
-        party.pass_time(10)
-        assert not party.wire.ended
-    party.feed(TEXT, b"talking")
-    party.frames()
-    party.pass_time(20)
-    assert party.frames() == []
-    await party.end()
+        harness.pass_time(20)
+        assert Frame(PING, b"") in harness.frames()
+        harness.feed(sign)
+        harness.pass_time(10)
+        assert not harness.wire.ended
+    harness.feed(TEXT, b"talking")
+    harness.frames()
+    harness.pass_time(20)
+    assert harness.frames() == []
+    await harness.end()
 
 
 async def test_pings_can_be_switched_off() -> None:
-    party = await Party(ping_interval=None).opened()
-    party.pass_time(100_000)
-    assert (party.frames(), party.wire.ended) == ([], "")
-    await party.end()
+    harness = await Harness(ping_interval=None).opened()
+    harness.pass_time(100_000)
+    assert (harness.frames(), harness.wire.ended) == ([], "")
+    await harness.end()
 
 
 async def test_send_waits_while_the_client_does_not_read() -> None:
-    party = await Party().opened()
-    party.connection.pause_writing()
-    sending = asyncio.ensure_future(party.send({"type": "websocket.send", "text": "x"}))
+    harness = await Harness().opened()
+    harness.connection.pause_writing()
+    sending = asyncio.ensure_future(harness.send({"type": "websocket.send", "text": "x"}))
     await asyncio.wait([sending], timeout=0)
-    assert (sending.done(), party.frames()) == (False, [])
-    party.connection.resume_writing()
+    assert (sending.done(), harness.frames()) == (False, [])
+    harness.connection.resume_writing()
     await sending
-    assert party.frames() == [Frame(TEXT, b"x")]
-    await party.end()
+    assert harness.frames() == [Frame(TEXT, b"x")]
+    await harness.end()
 
 
-async def test_message_is_said_at_once_or_not_at_all() -> None:
-    party = await Party().begun()
-    assert not party.connection.try_send_text(b"not yet")
-    await party.send(ACCEPT)
-    party.wire.written = b""
-    assert party.connection.try_send_text(b"now")
-    party.connection.pause_writing()
-    assert not party.connection.try_send_text(b"not now")
-    assert party.frames() == [Frame(TEXT, b"now")]
-    party.connection.connection_lost(None)
-    assert not party.connection.try_send_text(b"no more")
-    await party.end()
+async def test_text_is_sent_at_once_or_not_at_all() -> None:
+    harness = await Harness().begun()
+    assert not harness.connection.try_send_text(b"not yet")
+    await harness.send(ACCEPT)
+    harness.wire.written = b""
+    assert harness.connection.try_send_text(b"now")
+    harness.connection.pause_writing()
+    assert not harness.connection.try_send_text(b"not now")
+    assert harness.frames() == [Frame(TEXT, b"now")]
+    harness.connection.connection_lost(None)
+    assert not harness.connection.try_send_text(b"no more")
+    await harness.end()
 
 
 async def test_send_that_waits_ends_with_the_connection() -> None:
-    party = await Party().opened()
-    party.connection.pause_writing()
-    sending = asyncio.ensure_future(party.send({"type": "websocket.send", "text": "x"}))
+    harness = await Harness().opened()
+    harness.connection.pause_writing()
+    sending = asyncio.ensure_future(harness.send({"type": "websocket.send", "text": "x"}))
     await asyncio.wait([sending], timeout=0)
-    party.connection.connection_lost(None)
+    harness.connection.connection_lost(None)
     with pytest.raises(OSError):
         await sending
-    await party.end()
+    await harness.end()
 
 
 async def test_client_that_does_not_read_for_too_long_is_cut_off() -> None:
-    party = await Party(write_timeout=30.0, ping_interval=5.0).opened()
-    party.connection.pause_writing()
-    party.pass_time(29)
-    assert not party.wire.ended
-    party.pass_time(1)
-    assert party.wire.ended == "abort"
-    await party.end()
+    harness = await Harness(write_timeout=30.0, ping_interval=5.0).opened()
+    harness.connection.pause_writing()
+    harness.pass_time(29)
+    assert not harness.wire.ended
+    harness.pass_time(1)
+    assert harness.wire.ended == "abort"
+    await harness.end()
 
 
-async def test_last_words_do_not_wait_for_a_client_that_does_not_read() -> None:
-    party = await Party(write_timeout=1000.0).opened()
-    party.connection.pause_writing()
-    await party.send({"type": "websocket.close", "code": 1008, "reason": "slow"})
-    assert party.closing() == Close(1008, "slow")
-    party.pass_time(CLOSE_TIMEOUT)
-    assert party.wire.ended == "abort"
-    await party.end()
+async def test_close_does_not_wait_for_a_client_that_does_not_read() -> None:
+    harness = await Harness(write_timeout=1000.0).opened()
+    harness.connection.pause_writing()
+    await harness.send({"type": "websocket.close", "code": 1008, "reason": "slow"})
+    assert harness.closing() == Close(1008, "slow")
+    harness.pass_time(CLOSE_TIMEOUT)
+    assert harness.wire.ended == "abort"
+    await harness.end()
 
 
 async def test_pings_of_a_client_that_does_not_read_are_answered_once() -> None:
-    """Else its answers would pile up in memory."""
-    party = await Party().opened()
-    party.connection.pause_writing()
+    """Otherwise the pongs would pile up in memory."""
+    harness = await Harness().opened()
+    harness.connection.pause_writing()
     for number in range(1000):
-        party.feed(PING, b"%d" % number)
-    assert party.frames() == []
-    party.connection.resume_writing()
-    assert party.frames() == [Frame(PONG, b"999")]
-    await party.end()
+        harness.feed(PING, b"%d" % number)
+    assert harness.frames() == []
+    harness.connection.resume_writing()
+    assert harness.frames() == [Frame(PONG, b"999")]
+    await harness.end()
