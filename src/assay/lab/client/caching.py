@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.auth.protected_server import CODE, TOOL, Protection, protect
+from assay.lab.client.auth.protected_server import CODE_GRANT, TOOL, Protection, protect
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
@@ -46,14 +46,16 @@ def keep_for(stage: ClientStage, milliseconds: int) -> None:
 
 @client_scenario(
     "What was kept under one token is not used under another",
-    script=ClientScript(steps=(LIST_TOOLS, call_tool(TOOL), LIST_TOOLS, call_tool(AFTER)), oauth=CODE),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(TOOL), LIST_TOOLS, call_tool(AFTER)), oauth=CODE_GRANT),
     exercises=("caching.another-token",),
     transports=HTTP_ONLY,
 )
 async def drive_another_token(stage: ClientStage) -> None:
     await protect(
         stage,
-        Protection(scope="mcp:basic", scopes=("mcp:basic", "mcp:write"), needs={"tools/call": "mcp:write"}),
+        Protection(
+            scope="mcp:basic", scopes=("mcp:basic", "mcp:write"), needed_scopes={"tools/call": "mcp:write"}
+        ),
     )
     stage.server.hints = {"ttlMs": 60_000, "cacheScope": "private"}
     stage.server.add_tool({"name": AFTER})

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from assay.lab.client.auth.credential import REGISTRY
 from assay.lab.client.auth.protected_server import CIMD
+from assay.lab.client.auth.registration import REGISTRY
 from assay.lab.client.auth.unsafe_urls import is_safe
 from tests.lab.client.auth.test_way_to_token import AS, OAUTH, Way, broken, seen
 

@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from assay.authority.keys import base64url, new_key, public_jwk, thumbprint
-from assay.lab.client.auth.dpop import Unproved, proved
+from assay.lab.client.auth.dpop import InvalidProof, verify_proof
 
 URL, MOMENT = "http://localhost:1/mcp", 1_800_000_000.0
 KEY, OTHER = new_key("ES256"), new_key("ES256")
@@ -29,22 +29,22 @@ def proof(header: dict[str, Any] | None = None, signer: Any = KEY.private, **cha
 
 
 def problem(*proofs: str, token: str = TOKEN, moment: float | None = MOMENT) -> str:
-    with pytest.raises(Unproved) as raised:
-        proved(proofs, token, "POST", URL, moment)
+    with pytest.raises(InvalidProof) as raised:
+        verify_proof(proofs, token, "POST", URL, moment)
     return str(raised.value)
 
 
 def test_a_good_proof_gives_its_claims() -> None:
-    assert proved([proof(nonce="n")], TOKEN, "POST", URL, MOMENT)["nonce"] == "n"
+    assert verify_proof([proof(nonce="n")], TOKEN, "POST", URL, MOMENT)["nonce"] == "n"
 
 
 @pytest.mark.parametrize("htu", ["HTTP://LOCALHOST:1/mcp", "http://localhost:1/mcp"])
 def test_an_address_may_be_written_in_more_than_one_way(htu: str) -> None:
-    assert proved([proof(htu=htu)], TOKEN, "POST", URL, MOMENT)["htu"] == htu
+    assert verify_proof([proof(htu=htu)], TOKEN, "POST", URL, MOMENT)["htu"] == htu
 
 
 def test_where_nobody_knows_the_time_any_will_do() -> None:
-    assert proved([proof(iat=1)], TOKEN, "POST", URL, None)["iat"] == 1
+    assert verify_proof([proof(iat=1)], TOKEN, "POST", URL, None)["iat"] == 1
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from assay.lab.client.auth.credential import credentials, method_of
-from assay.lab.client.auth.flow import Journey
+from assay.lab.client.auth.flow import Flow, credentials, method_of
 from assay.lab.client.auth.official_step import challenge_of
-from assay.lab.client.auth.protected_server import LAID_OUT
+from assay.lab.client.auth.protected_server import LAYOUT
 from assay.lab.harness.scripted_server.client_run import SETTING
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
@@ -44,7 +43,7 @@ class Way:
         }
         self._frames: list[Frame] = []
         self._number = 0
-        self._add(Sender.DRIVER, "host/marks", Kind.MARK, info={"label": LAID_OUT, **spot, **laid_out})
+        self._add(Sender.DRIVER, "host/marks", Kind.MARK, info={"label": LAYOUT, **spot, **laid_out})
         self._add(
             Sender.DRIVER, "client/process", Kind.MARK, info={"label": SETTING, "context": context or {}}
         )
@@ -247,12 +246,12 @@ def test_other_addresses_may_not() -> None:
 def test_credentials_may_be_percent_encoded() -> None:
     way = Way()
     way.ask("authority", "POST /token", "", {"Authorization": "Basic bXklM0FpZDpzJTIwdA=="})
-    (stop,) = Journey(way.trace).exchanges
+    (stop,) = Flow(way.trace).token_requests
     assert (method_of(stop), credentials(stop)) == ("client_secret_basic", ("my:id", "s t"))
 
 
 def test_what_is_no_base64_is_no_credentials() -> None:
     way = Way()
     way.ask("authority", "POST /token", "", {"Authorization": "Basic id:secret"})
-    (stop,) = Journey(way.trace).exchanges
+    (stop,) = Flow(way.trace).token_requests
     assert credentials(stop) is None

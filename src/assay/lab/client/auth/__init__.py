@@ -1,1 +1,1 @@
-"""One part a file."""
+"""Authorization: how clients discover authorization servers, get tokens and use them."""

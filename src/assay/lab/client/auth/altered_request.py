@@ -1,4 +1,4 @@
-"""For saboteurs: requests of the client on its way to a token, with one thing changed."""
+"""Building blocks of saboteurs: HTTP requests of the authorization flow with one part changed."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ import jwt
 import msgspec
 
 from assay.lab.harness import Request
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 
-from .credential import read_jwt
+from .flow import read_jwt
 
 AUTHORIZE, TOKEN, REGISTER, ENDPOINT = "/authorize", "/token", "/register", "/mcp"
 _JSON: Final = "application/json"
 
 
-def goes_to(request: Request, place: str) -> bool:
-    return urlsplit(request.target).path.endswith(place)
+def is_to(request: Request, path: str) -> bool:
+    return urlsplit(request.target).path.endswith(path)
 
 
-def altered(request: Request, place: str, **changes: Any) -> Request:
-    """A request to that place with other parameters; none takes one out. Others are left alone."""
-    if not goes_to(request, place):
+def altered(request: Request, path: str, **changes: Any) -> Request:
+    """A request to this path with other parameters, where `None` removes one; any other request unchanged."""
+    if not is_to(request, path):
         return request
     if request.method == "GET":
-        path, _, query = request.target.partition("?")
-        request.target = f"{path}?{_form(query, changes)}"
+        target, _, query = request.target.partition("?")
+        request.target = f"{target}?{_form(query, changes)}"
     elif (request.header("content-type") or "").startswith(_JSON):
         request.body = msgspec.json.encode(_changed(msgspec.json.decode(request.body), changes))
     else:
@@ -35,25 +36,32 @@ def altered(request: Request, place: str, **changes: Any) -> Request:
     return request
 
 
-def resigned(request: Request, client: ScriptedClient, **claims: Any) -> Request:
-    """A token request with other claims in the assertion by which the client authenticates."""
-    if not goes_to(request, TOKEN):
+def alters(name: str, fault: str, path: str, *, breaks: str, scenario: str, **changes: Any) -> ClientSaboteur:
+    """A client that sends other parameters to this path."""
+    return on_request(fault, breaks=breaks, scenario=scenario, id=f"auth.{name}")(
+        lambda request, client: altered(request, path, **changes)
+    )
+
+
+def with_claims(request: Request, client: ScriptedClient, **claims: Any) -> Request:
+    """A token request with other claims in the client's assertion, signed again with its key."""
+    if not is_to(request, TOKEN):
         return request
-    honest = read_jwt(parameters(request)["client_assertion"]).claims
+    original = read_jwt(parameters(request)["client_assertion"]).claims
     context = client.context
-    signed = jwt.encode({**honest, **claims}, context["private_key_pem"], context["signing_algorithm"])
+    signed = jwt.encode({**original, **claims}, context["private_key_pem"], context["signing_algorithm"])
     return altered(request, TOKEN, client_assertion=signed)
 
 
 def parameters(request: Request) -> dict[str, str]:
-    """Of a query or a form."""
-    given = request.target.partition("?")[2] if request.method == "GET" else request.body.decode()
-    return dict(parse_qsl(given))
+    """The parameters in the query or the form."""
+    form = request.target.partition("?")[2] if request.method == "GET" else request.body.decode()
+    return dict(parse_qsl(form))
 
 
 def _form(text: str, changes: dict[str, Any]) -> str:
     return urlencode(_changed(dict(parse_qsl(text)), changes))
 
 
-def _changed(given: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in {**given, **changes}.items() if value is not None}
+def _changed(fields: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in {**fields, **changes}.items() if value is not None}

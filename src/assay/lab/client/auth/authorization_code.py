@@ -12,173 +12,180 @@ from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, TOKEN, altered
-from .flow import Journey, Stop
-from .official_step import asked_for, challenge_of
-from .protected_server import FOUND, IN_VAIN, OAUTH, RESOURCES, Protection, protect
+from .altered_request import AUTHORIZE, TOKEN, altered, alters
+from .flow import Flow
+from .official_step import authorization_of, challenge_of
+from .protected_server import MAY_FAIL, OAUTH_ONLY, WITH_DISCOVERY, WITH_RESOURCES, Protection, protect
 
 # --- what is asked
 
 
 @client_scenario(
-    "A server without PKCE",
-    script=IN_VAIN,
+    "Offer an authorization server without PKCE",
+    script=MAY_FAIL,
     exercises=("auth.proof-key-offered",),
     transports=HTTP_ONLY,
-    window=FOUND,
+    window=WITH_DISCOVERY,
 )
 async def drive_without_pkce(stage: ClientStage) -> None:
-    await protect(stage, Protection(faults=("metadata-without-pkce", *OAUTH)))
+    await protect(stage, Protection(faults=("metadata-without-pkce", *OAUTH_ONLY)))
 
 
 @client_scenario(
-    "Another `state` comes back",
-    script=IN_VAIN,
+    "Return another `state` from the authorization server",
+    script=MAY_FAIL,
     exercises=("auth.state",),
     transports=HTTP_ONLY,
-    window=RESOURCES,
+    window=WITH_RESOURCES,
 )
 async def drive_other_state(stage: ClientStage) -> None:
-    await protect(stage, Protection(faults=("wrong-state", *OAUTH)))
+    await protect(stage, Protection(faults=("wrong-state", *OAUTH_ONLY)))
 
 
 # --- how it is judged
 
 
-USED, METHOD = "AU-82", "AU-84"
-
-
-@check("PKCE is used, with S256", requirements=(USED, METHOD), transports=HTTP_ONLY)
+@check(
+    "PKCE is used with S256",
+    requirements={
+        "AU-82": "The authorization code flow does not use PKCE",
+        "AU-84": "PKCE does not use the method S256",
+    },
+    transports=HTTP_ONLY,
+)
 def judge_proof_key(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for stop in journey.authorizations:
-        challenge, method = (stop.said.get(f"code_challenge{more}") for more in ("", "_method"))
-        yield observe(USED, bool(challenge), stop, expected="a code_challenge", observed="none")
+    flow = Flow(trace)
+    for request in flow.authorizations:
+        challenge, method = (request.params.get(f"code_challenge{end}") for end in ("", "_method"))
+        yield observe("AU-82", bool(challenge), request, expected="a code_challenge", observed="none")
         if challenge:
-            yield observe(METHOD, method == "S256", stop, expected="the method S256", observed=repr(method))
-    for stop in journey.exchanges:
-        asked = asked_for(journey, stop)
-        if stop.said.get("grant_type") != "authorization_code" or asked is None:
+            expected = "the method S256"
+            yield observe("AU-84", method == "S256", request, expected=expected, observed=repr(method))
+    for request in flow.token_requests:
+        authorization = authorization_of(flow, request)
+        if request.params.get("grant_type") != "authorization_code" or authorization is None:
             continue
-        verifier = str(stop.said.get("code_verifier") or "")
-        fits = bool(verifier) and challenge_of(verifier) == asked.said.get("code_challenge")
-        plain = bool(verifier) and verifier == asked.said.get("code_challenge")  # that is METHOD's
-        expected = "a code_verifier that fits the code_challenge"
+        challenge = authorization.params.get("code_challenge")
+        verifier = str(request.params.get("code_verifier") or "")
+        # The plain method breaks AU-84 only.
+        fits = bool(verifier) and challenge in (challenge_of(verifier), verifier)
+        expected = "a code_verifier that matches the code_challenge"
         observed = "another verifier" if verifier else "no verifier"
-        yield observe(USED, fits or plain, asked, stop, expected=expected, observed=observed)
+        yield observe("AU-82", fits, authorization, request, expected=expected, observed=observed)
 
 
-ROW = "AU-83"
-MEMBER = "code_challenge_methods_supported"
+METHODS: Final = "code_challenge_methods_supported"
 
 
-@check("A server without PKCE is refused", requirements=(ROW,), transports=HTTP_ONLY)
+@check(
+    "A server without PKCE is rejected",
+    requirements={"AU-83": "The client used an authorization server that does not support PKCE"},
+    transports=HTTP_ONLY,
+)
 def judge_proof_key_offered(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for spot in journey.spots:
-        metadata = journey.metadata_of(spot)
-        if metadata and MEMBER not in metadata:
-            made = [stop for stop in journey.authorizations if stop.spot == spot]
-            evidence = made or journey.documents_of(spot)
-            expected = f"no authorization request, since the metadata has no {MEMBER}"
-            yield observe(ROW, not made, *evidence, expected=expected, observed=f"{len(made)} requests")
+    flow = Flow(trace)
+    for server in flow.servers:
+        metadata = flow.metadata_of(server)
+        if metadata and METHODS not in metadata:
+            requests = [request for request in flow.authorizations if request.server == server]
+            evidence = requests or flow.documents_of(server)
+            expected = f"no authorization request, since the metadata has no {METHODS}"
+            observed = f"{len(requests)} requests"
+            yield observe("AU-83", not requests, *evidence, expected=expected, observed=observed)
 
 
-STATE_ROW = "AU-88"
-
-
-@check("`state` is used and verified", requirements=(STATE_ROW,), transports=HTTP_ONLY)
+@check(
+    "`state` is used and verified",
+    requirements={"AU-88": "`state` was not sent, or was not verified"},
+    transports=HTTP_ONLY,
+)
 def judge_state(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for stop in journey.authorizations:
-        sent = stop.said.get("state")
-        yield observe(STATE_ROW, bool(sent), stop, expected="a `state`", observed="none")
-        told = stop.answered
-        if sent and "code" in told and told.get("state") != sent:
-            yield _refused(journey, stop, told["code"])
-
-
-def _refused(journey: Journey, stop: Stop, code: str) -> Observation:
-    used = [one for one in journey.exchanges if one.said.get("code") == code]
-    expected = "no token request with a code that came with another `state`"
-    return observe(STATE_ROW, not used, stop, *used, expected=expected, observed="the code was used")
+    flow = Flow(trace)
+    for authorization in flow.authorizations:
+        state, redirect = authorization.params.get("state"), authorization.redirect
+        yield observe("AU-88", bool(state), authorization, expected="a `state`", observed="none")
+        if state and "code" in redirect and redirect.get("state") != state:
+            used = [
+                request for request in flow.token_requests if request.params.get("code") == redirect["code"]
+            ]
+            expected = "no token request with a code that came with another `state`"
+            observed = "the code was used"
+            yield observe("AU-88", not used, authorization, *used, expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_request("it knows nothing of PKCE", breaks="AU-82", scenario="auth/metadata-default")
+@on_request("does not use PKCE", breaks="AU-82", scenario="auth/metadata-default")
 def no_proof_key(request: Request, client: ScriptedClient) -> Request | None:
     without = altered(request, AUTHORIZE, code_challenge=None, code_challenge_method=None)
     return altered(without, TOKEN, code_verifier=None)
 
 
-@on_request("it uses the method plain", breaks="AU-84", scenario="auth/metadata-default")
-def plain_proof_key(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, code_challenge_method="plain")
-
-
-@on_request("it sends no state", breaks="AU-88", scenario="auth/metadata-default")
-def no_state(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, state=None)
-
-
-@on_request(
-    "the authorization request has no code challenge",
-    breaks="pkce-code-challenge-sent",
-    scenario="auth/metadata-default",
+DEFAULT: Final = "auth/metadata-default"
+ALTERED: Final = (
+    alters(
+        "plain-proof-key",
+        "uses the PKCE method plain",
+        AUTHORIZE,
+        breaks="AU-84",
+        scenario=DEFAULT,
+        code_challenge_method="plain",
+    ),
+    alters("no-state", "sends no `state`", AUTHORIZE, breaks="AU-88", scenario=DEFAULT, state=None),
+    alters(
+        "no-challenge",
+        "sends no `code_challenge`",
+        AUTHORIZE,
+        breaks="pkce-code-challenge-sent",
+        scenario=DEFAULT,
+        code_challenge=None,
+    ),
+    alters(
+        "no-verifier",
+        "sends no `code_verifier`",
+        TOKEN,
+        breaks="pkce-code-verifier-sent",
+        scenario=DEFAULT,
+        code_verifier=None,
+    ),
+    alters(
+        "plain-challenge",
+        "declares the PKCE method plain",
+        AUTHORIZE,
+        breaks="pkce-s256-method-used",
+        scenario=DEFAULT,
+        code_challenge_method="plain",
+    ),
+    alters(
+        "other-verifier",
+        "sends the verifier of another challenge",
+        TOKEN,
+        breaks="pkce-verifier-matches-challenge",
+        scenario=DEFAULT,
+        code_verifier="v" * 64,
+    ),
 )
-def no_challenge(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, code_challenge=None)
-
-
-@on_request(
-    "the token request has no code verifier",
-    breaks="pkce-code-verifier-sent",
-    scenario="auth/metadata-default",
-)
-def no_verifier(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, TOKEN, code_verifier=None)
-
-
-@on_request(
-    "the code challenge is said to be the verifier itself",
-    breaks="pkce-s256-method-used",
-    scenario="auth/metadata-default",
-)
-def plain_challenge(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, code_challenge_method="plain")
-
-
-@on_request(
-    "the code verifier is of another challenge",
-    breaks="pkce-verifier-matches-challenge",
-    scenario="auth/metadata-default",
-)
-def other_verifier(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, TOKEN, code_verifier="v" * 64)
-
-
 BEHAVIOURS: Final = (
     behaviour(
         "auth.proof-key-unasked",
-        "it does not mind that a server knows no PKCE",
+        "uses a server that does not support PKCE",
         breaks="AU-83",
         scenario="auth.without-pkce",
         needs_pkce=False,
     ),
     behaviour(
         "auth.any-state",
-        "it takes an answer with another state",
+        "accepts an answer with another `state`",
         breaks="AU-88",
         scenario="auth.other-state",
         checks_state=False,
     ),
     behaviour(
         "auth.never-authorizes",
-        "it reads no further than the challenge",
+        "ignores the challenge",
         breaks="authorization-request",
-        scenario="auth/metadata-default",
+        scenario=DEFAULT,
         most_authorizations=0,
     ),
 )

@@ -16,30 +16,29 @@ from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 
 from .altered_request import ENDPOINT
-from .flow import OAUTH, OIDC, Journey, Spot, before, path_in, path_of
-from .official_step import AUTHORIZATION, PRM, REGISTRATION, SHARED, TOKEN, WHOLE, walked
-from .protected_server import ANY, BY_CODE, FOUND, LIST_AND_CALL, OF_OLD, OLD, ROOT, Protection, protect
-
-ROW = "authorization-server-metadata-wrong-path"
-
-
-def rootless(journey: Journey) -> Iterator[Observation]:
-    for spot in journey.spots:
-        for call in journey.documents_of(spot) if spot.tenant else ():
-            at = path_in(call)
-            expected = f"the path {spot.tenant} of the issuer in the address"
-            yield observe(ROW, at != OAUTH, call, expected=expected, observed=f"asked for at {at}")
-
+from .flow import OAUTH, OIDC, AuthorizationServer, Flow, before, path_in, path_of
+from .official_step import ALL_STEPS, AUTHORIZATION, PRM, REGISTRATION, SHARED, TOKEN, observe_steps
+from .protected_server import (
+    ANY_REDIRECT,
+    CODE_FLOW_CHECKS,
+    LIST_AND_CALL,
+    OLD_DISCOVERY,
+    OLD_PREFIX,
+    WELL_KNOWN,
+    WITH_DISCOVERY,
+    Protection,
+    protect,
+)
 
 # --- what is asked
 
 
 @official_scenario(
     "auth/metadata-default",
-    "Metadata where the challenge says",
+    "Name the metadata URL in the challenge",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
     aliases=("auth/basic-dcr",),
 )
 async def drive_metadata_default(stage: ClientStage) -> None:
@@ -48,281 +47,305 @@ async def drive_metadata_default(stage: ClientStage) -> None:
 
 @official_scenario(
     "auth/metadata-var1",
-    "Metadata at the endpoint's well-known address, and OpenID Connect's document",
+    "Serve metadata at the endpoint's well-known path, and only OpenID Connect discovery",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
 )
 async def drive_metadata_var1(stage: ClientStage) -> None:
-    await protect(stage, Protection(named=False, faults=("metadata-404-oauth", ANY)))
+    await protect(stage, Protection(names_metadata=False, faults=("metadata-404-oauth", ANY_REDIRECT)))
 
 
 @official_scenario(
     "auth/metadata-var2",
-    "Metadata at the root, and an issuer with a path",
+    "Serve metadata at the root, for an issuer with a path",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
 )
 async def drive_metadata_var2(stage: ClientStage) -> None:
-    await protect(stage, Protection(named=False, at=ROOT, tenant="/tenant1"))
+    await protect(stage, Protection(names_metadata=False, metadata_path=WELL_KNOWN, tenant="/tenant1"))
 
 
 @official_scenario(
     "auth/metadata-var3",
-    "Metadata at an address of its own, and OpenID Connect's document below the issuer",
+    "Serve metadata at a custom path, and OpenID Connect discovery below the issuer",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
 )
 async def drive_metadata_var3(stage: ClientStage) -> None:
-    await protect(
-        stage,
-        Protection(
-            at="/custom/metadata/location.json", tenant="/tenant1", faults=("metadata-only-appended", ANY)
-        ),
-    )
+    path, faults = "/custom/metadata/location.json", ("metadata-only-appended", ANY_REDIRECT)
+    await protect(stage, Protection(metadata_path=path, tenant="/tenant1", faults=faults))
 
 
 @official_scenario(
-    f"{OF_OLD}oauth-endpoint-fallback",
-    "No metadata at all",
+    f"{OLD_PREFIX}oauth-endpoint-fallback",
+    "Serve no metadata at all",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=OLD,
+    exercises=CODE_FLOW_CHECKS,
+    window=OLD_DISCOVERY,
 )
 async def drive_oauth_endpoint_fallback(stage: ClientStage) -> None:
-    await protect(
-        stage,
-        Protection(together=True, faults=("metadata-404-oauth", "metadata-404-oidc", "missing-iss", ANY)),
-    )
+    faults = ("metadata-404-oauth", "metadata-404-oidc", "missing-iss", ANY_REDIRECT)
+    await protect(stage, Protection(same_origin=True, faults=faults))
 
 
 @official_scenario(
-    f"{OF_OLD}oauth-metadata-backcompat",
-    "Metadata of the server on the endpoint's origin",
+    f"{OLD_PREFIX}oauth-metadata-backcompat",
+    "Serve server metadata on the endpoint's origin",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=OLD,
+    exercises=CODE_FLOW_CHECKS,
+    window=OLD_DISCOVERY,
 )
 async def drive_oauth_metadata_backcompat(stage: ClientStage) -> None:
-    await protect(stage, Protection(together=True, settings={"endpoints": "/oauth"}))
+    await protect(stage, Protection(same_origin=True, settings={"endpoints": "/oauth"}))
 
 
 # --- how it is judged
 
 
-METADATA_DEFAULT_ROW = "prm-priority-order"
-
-
 @official_check(
-    "auth/metadata-default", "Metadata where the challenge says", requirements=(METADATA_DEFAULT_ROW, *SHARED)
+    "auth/metadata-default",
+    "The metadata is requested at the URL in the challenge",
+    requirements={
+        "prm-priority-order": "The metadata was requested at the root, not at the URL in the challenge",
+        **SHARED,
+    },
 )
 def judge_metadata_default(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, _order(Journey(trace)), owed=(PRM, *WHOLE))
+    yield from observe_steps(trace, _priority(Flow(trace)), steps=(PRM, *ALL_STEPS))
 
 
-def _order(journey: Journey) -> Iterator[Observation]:
-    for call in journey.resource_documents:
-        at = path_in(call)
-        expected = "the metadata asked for where the challenge says, not at the root"
-        yield observe(
-            METADATA_DEFAULT_ROW, at != ROOT, call, expected=expected, observed=f"asked for at {at}"
-        )
+def _priority(flow: Flow) -> Iterator[Observation]:
+    for call in flow.resource_documents:
+        path = path_in(call)
+        expected = "a request for the metadata at the URL in the challenge, not at the root"
+        holds, observed = path != WELL_KNOWN, f"requested at {path}"
+        yield observe("prm-priority-order", holds, call, expected=expected, observed=observed)
 
 
-@official_check("auth/metadata-var1", "Metadata at well-known addresses", requirements=SHARED)
+@official_check("auth/metadata-var1", "Metadata at well-known URLs is used", requirements=SHARED)
 def judge_metadata_var1(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, owed=(PRM, *WHOLE))
+    yield from observe_steps(trace, steps=(PRM, *ALL_STEPS))
 
 
-@official_check("auth/metadata-var2", "Metadata of an issuer with a path", requirements=(ROW, *SHARED))
-def judge_metadata_var2(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, rootless(Journey(trace)), owed=WHOLE)
-
-
-@official_check("auth/metadata-var3", "Metadata of an issuer with a path", requirements=(ROW, *SHARED))
-def judge_metadata_var3(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, rootless(Journey(trace)), owed=WHOLE)
+ISSUER_PATH: Final = "authorization-server-metadata-wrong-path"
+WITH_PATH_FAULTS: Final = {ISSUER_PATH: "The metadata was requested without the path of the issuer", **SHARED}
 
 
 @official_check(
-    f"{OF_OLD}oauth-endpoint-fallback",
-    "The endpoints that every server had are used where there is no metadata",
+    "auth/metadata-var2",
+    "The metadata of an issuer with a path is used",
+    requirements=WITH_PATH_FAULTS,
+)
+def judge_metadata_var2(trace: Trace) -> Iterator[Observation]:
+    yield from observe_steps(trace, _issuer_path(Flow(trace)), steps=ALL_STEPS)
+
+
+@official_check(
+    "auth/metadata-var3",
+    "The metadata below an issuer with a path is used",
+    requirements=WITH_PATH_FAULTS,
+)
+def judge_metadata_var3(trace: Trace) -> Iterator[Observation]:
+    yield from observe_steps(trace, _issuer_path(Flow(trace)), steps=ALL_STEPS)
+
+
+def _issuer_path(flow: Flow) -> Iterator[Observation]:
+    for server in flow.servers:
+        for call in flow.documents_of(server) if server.tenant else ():
+            path = path_in(call)
+            expected = f"the path {server.tenant} of the issuer in the URL"
+            yield observe(
+                ISSUER_PATH, path != OAUTH, call, expected=expected, observed=f"requested at {path}"
+            )
+
+
+@official_check(
+    f"{OLD_PREFIX}oauth-endpoint-fallback",
+    "The default endpoints are used where there is no metadata",
     requirements=SHARED,
 )
 def judge_oauth_endpoint_fallback(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, owed=(REGISTRATION, AUTHORIZATION, TOKEN))
+    yield from observe_steps(trace, steps=(REGISTRATION, AUTHORIZATION, TOKEN))
 
 
 @official_check(
-    f"{OF_OLD}oauth-metadata-backcompat",
-    "The metadata on the endpoint's own origin is found and used",
+    f"{OLD_PREFIX}oauth-metadata-backcompat",
+    "The metadata on the endpoint's origin is used",
     requirements=SHARED,
 )
 def judge_oauth_metadata_backcompat(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, owed=WHOLE)
-
-
-THROUGH, HEEDED, ORDER = "AU-11", "AU-12", "AU-13"
+    yield from observe_steps(trace, steps=ALL_STEPS)
 
 
 @check(
-    "Metadata of the resource leads to the authorization server",
-    requirements=(THROUGH, HEEDED, ORDER),
+    "The metadata of the resource leads to the authorization server",
+    requirements={
+        "AU-11": "The client used an authorization server before it read the resource's metadata",
+        "AU-12": "The client ignored the metadata URL in the challenge",
+        "AU-13": "The client requested the resource's metadata in the wrong order",
+    },
     transports=HTTP_ONLY,
 )
 def judge_resource_metadata(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    if not any(spot.metadata for spot in journey.spots):
-        return  # there is none to be found
-    yield from _through(journey)
-    yield from _heeded(journey)
-    for call in journey.resource_documents[:1]:
-        named = _named(before((one for one, _ in journey.challenged), call.request.n), journey)
-        expected = named or f"{ROOT}{path_of(journey.spots[0].url)}"
-        at = path_in(call)
-        yield observe(ORDER, at == expected, call, expected=f"{expected} asked for first", observed=at)
+    flow = Flow(trace)
+    if not any(server.metadata for server in flow.servers):
+        return
+    yield from _metadata_first(flow)
+    yield from _challenge_followed(flow)
+    for call in flow.resource_documents[:1]:
+        path, challenged = path_in(call), _challenged_path(flow, call.request.n)
+        first = challenged or f"{WELL_KNOWN}{path_of(flow.servers[0].url)}"
+        yield observe("AU-13", path == first, call, expected=f"{first} requested first", observed=path)
 
 
-def _through(journey: Journey) -> Iterator[Observation]:
-    for call in _of_servers(journey)[:1]:
-        asked = before(journey.resource_documents, call.request.n)
-        expected = "the metadata of the resource asked for before any authorization server"
-        yield observe(THROUGH, bool(asked), *asked[:1], call, expected=expected, observed=_told(call))
+def _metadata_first(flow: Flow) -> Iterator[Observation]:
+    for call in _server_calls(flow)[:1]:
+        earlier = before(flow.resource_documents, call.request.n)
+        expected = "a request for the resource's metadata before any to an authorization server"
+        evidence = (*earlier[:1], call)
+        yield observe("AU-11", bool(earlier), *evidence, expected=expected, observed=_request_line(call))
 
 
-def _heeded(journey: Journey) -> Iterator[Observation]:
-    for call, challenge in journey.challenged[:1]:
-        named = path_of(challenge.params[METADATA]) if METADATA in challenge.params else ""
-        later = [*journey.resource_documents, *_of_servers(journey)]
-        later = [one for one in later if one.request.n > call.request.n]
-        if named and later:
-            asked = [one for one in later if path_in(one) == named]
-            expected = f"a request for {named}, which the challenge names"
-            yield observe(HEEDED, bool(asked), call, expected=expected, observed=_told(later[0]))
+def _challenge_followed(flow: Flow) -> Iterator[Observation]:
+    for call, challenge in flow.challenged[:1]:
+        path = path_of(challenge.params[METADATA]) if METADATA in challenge.params else ""
+        calls = [*flow.resource_documents, *_server_calls(flow)]
+        later = [other for other in calls if other.request.n > call.request.n]
+        if path and later:
+            requested = any(path_in(other) == path for other in later)
+            expected = f"a request for {path}, which the challenge names"
+            yield observe("AU-12", requested, call, expected=expected, observed=_request_line(later[0]))
 
 
-def _named(challenged: list[Call], journey: Journey) -> str:
-    """The place that challenges had named by then."""
-    told = [challenge for call, challenge in journey.challenged if call in challenged]
-    return next((path_of(one.params[METADATA]) for one in told if METADATA in one.params), "")
+def _challenged_path(flow: Flow, n: int) -> str:
+    """The path in the challenges before a frame; empty if they name none."""
+    earlier = (challenge for call, challenge in flow.challenged if call.request.n < n)
+    paths = (path_of(challenge.params[METADATA]) for challenge in earlier if METADATA in challenge.params)
+    return next(paths, "")
 
 
-def _of_servers(journey: Journey) -> list[Call]:
-    """All requests that are for an authorization server, wherever it was looked for."""
-    stops = (*journey.registrations, *journey.authorizations, *journey.exchanges)
-    calls = [*journey.server_documents, *(stop.call for stop in stops)]
+def _server_calls(flow: Flow) -> list[Call]:
+    """All requests for an authorization server, wherever the client expected it."""
+    calls = [*flow.server_documents, *(request.call for request in flow.requests)]
     return sorted(calls, key=lambda call: call.request.n)
 
 
-def _told(call: Call) -> str:
+def _request_line(call: Call) -> str:
     return f"{call.sent.method} {path_in(call)}"
 
 
-USED, OPENID, WITH_PATH, WITHOUT_PATH = "AU-22", "AU-23", "AU-24", "AU-25"
-
-
 @check(
-    "Metadata of the authorization server is found and used",
-    requirements=(USED, OPENID, WITH_PATH, WITHOUT_PATH),
+    "The metadata of the authorization server is found and used",
+    requirements={
+        "AU-22": "An endpoint was used before the metadata of its authorization server was read",
+        "AU-23": "OpenID Connect discovery was not tried",
+        "AU-24": "The metadata of an issuer with a path was requested in the wrong order",
+        "AU-25": "The metadata of an issuer without a path was requested in the wrong order",
+    },
     transports=HTTP_ONLY,
 )
 def judge_server_metadata(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for spot in journey.spots:
-        yield from _used(journey, spot)
-        yield from _openid(journey, spot)
-        yield from _server_metadata_order(journey, spot)
+    flow = Flow(trace)
+    for server in flow.servers:
+        yield from _read_first(flow, server)
+        yield from _openid(flow, server)
+        yield from _order(flow, server)
 
 
-def _used(journey: Journey, spot: Spot) -> Iterator[Observation]:
-    stops = [*journey.registrations, *journey.authorizations, *journey.exchanges]
-    first = min((stop.n for stop in stops if stop.spot == spot), default=None)
-    if first is None or not any(OAUTH in place for place in spot.documents):
+def _read_first(flow: Flow, server: AuthorizationServer) -> Iterator[Observation]:
+    requests = [request for request in flow.requests if request.server == server]
+    if not requests or not any(OAUTH in url for url in server.documents):
         return
-    stop = next(stop for stop in stops if stop.n == first)
-    read = [call for call in before(journey.documents_of(spot), first) if call.status == 200]
+    first = min(requests, key=lambda request: request.n)
+    read = [call for call in before(flow.documents_of(server), first.n) if call.status == 200]
     expected = "the metadata read before any endpoint of the authorization server is used"
-    yield observe(
-        USED, bool(read), *read[:1], stop, expected=expected, observed=f"{path_in(stop.call)} first"
-    )
+    observed = f"{path_in(first.call)} first"
+    yield observe("AU-22", bool(read), *read[:1], first, expected=expected, observed=observed)
 
 
-def _openid(journey: Journey, spot: Spot) -> Iterator[Observation]:
-    """Where there is only the document of OpenID Connect."""
-    places = {path_of(url) for url in spot.documents}
-    asked = journey.documents_of(spot)
-    if asked and places and not any(OAUTH in place for place in places):
-        found = [call for call in asked if path_in(call) in places]
-        expected = f"a request for {min(places)}"
-        observed = "only " + ", ".join(dict.fromkeys(map(path_in, asked)))
-        yield observe(OPENID, bool(found), *asked, expected=expected, observed=observed)
+def _openid(flow: Flow, server: AuthorizationServer) -> Iterator[Observation]:
+    """Where only OpenID Connect discovery exists."""
+    paths = {path_of(url) for url in server.documents}
+    calls = flow.documents_of(server)
+    if calls and paths and not any(OAUTH in path for path in paths):
+        requested = any(path_in(call) in paths for call in calls)
+        observed = "only " + ", ".join(dict.fromkeys(map(path_in, calls)))
+        expected = f"a request for {min(paths)}"
+        yield observe("AU-23", requested, *calls, expected=expected, observed=observed)
 
 
-def _server_metadata_order(journey: Journey, spot: Spot) -> Iterator[Observation]:
-    tenant = spot.tenant
-    places = list(dict.fromkeys([f"{OAUTH}{tenant}", f"{OIDC}{tenant}", f"{tenant}{OIDC}"]))
-    asked: dict[str, Call] = {}
-    for one in journey.documents_of(spot):
-        asked.setdefault(path_in(one), one)
-    for number, place in enumerate(places):
-        if place in asked:
-            call = asked[place]
-            # Several may be asked for at once: what matters is what was known when the answer came.
-            answered = call.received[-1].n if call.received else call.request.n
-            missing = [at for at in places[:number] if at not in asked or asked[at].request.n > answered]
-            row = WITH_PATH if tenant else WITHOUT_PATH
-            expected = "before it " + ", ".join(places[:number])
-            yield observe(row, not missing, call, expected=expected, observed=f"{place} without {missing}")
-
-
-BASE, DEFAULTS, VERSION = "AU-28", "AU-29", "AU-31"
+def _order(flow: Flow, server: AuthorizationServer) -> Iterator[Observation]:
+    tenant = server.tenant
+    paths = list(dict.fromkeys([f"{OAUTH}{tenant}", f"{OIDC}{tenant}", f"{tenant}{OIDC}"]))
+    first_calls: dict[str, Call] = {}
+    for call in flow.documents_of(server):
+        first_calls.setdefault(path_in(call), call)
+    for number, path in enumerate(paths):
+        if path not in first_calls:
+            continue
+        call = first_calls[path]
+        # Documents may be requested at once: an earlier path is late only after the answer to this one.
+        answered = call.received[-1].n if call.received else call.request.n
+        missing = [
+            earlier
+            for earlier in paths[:number]
+            if earlier not in first_calls or first_calls[earlier].request.n > answered
+        ]
+        requirement = "AU-24" if tenant else "AU-25"
+        expected, observed = "before it " + ", ".join(paths[:number]), f"{path} without {missing}"
+        yield observe(requirement, not missing, call, expected=expected, observed=observed)
 
 
 @check(
     "An authorization server on the endpoint's origin is found",
-    requirements=(BASE, DEFAULTS, VERSION),
+    requirements={
+        "AU-28": "The metadata was not requested at the root of the endpoint's origin",
+        "AU-29": "The default endpoints were not used after the metadata was missing",
+        "AU-31": "A request for metadata has no `MCP-Protocol-Version`",
+    },
     transports=HTTP_ONLY,
 )
 def judge_old_discovery(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for spot in journey.spots:
-        if not spot.metadata:
-            yield from (_base if spot.documents else _defaults)(journey, spot)
-    for call in journey.server_documents:
+    flow = Flow(trace)
+    for server in flow.servers:
+        if not server.metadata:
+            yield from (_root if server.documents else _defaults)(flow, server)
+    for call in flow.server_documents:
         version = call.sent.get("mcp-protocol-version")
         expected = "a header MCP-Protocol-Version"
-        yield observe(VERSION, version is not None, call, expected=expected, observed="none")
+        yield observe("AU-31", version is not None, call, expected=expected, observed="none")
 
 
-def _base(journey: Journey, spot: Spot) -> Iterator[Observation]:
-    asked = [path_in(call) for call in journey.documents_of(spot)]
-    if asked:
-        holds = OAUTH in asked
-        evidence = journey.documents_of(spot)
-        yield observe(BASE, holds, *evidence, expected=f"a request for {OAUTH}", observed=", ".join(asked))
+def _root(flow: Flow, server: AuthorizationServer) -> Iterator[Observation]:
+    calls = flow.documents_of(server)
+    if calls:
+        paths = [path_in(call) for call in calls]
+        expected, observed = f"a request for {OAUTH}", ", ".join(paths)
+        yield observe("AU-28", OAUTH in paths, *calls, expected=expected, observed=observed)
 
 
-def _defaults(journey: Journey, spot: Spot) -> Iterator[Observation]:
-    asked = journey.documents_of(spot)
-    stops = [*journey.registrations, *journey.authorizations]
-    for stop in sorted(stops, key=lambda one: one.n)[:1]:
-        tried = before(asked, stop.n)
+def _defaults(flow: Flow, server: AuthorizationServer) -> Iterator[Observation]:
+    calls = flow.documents_of(server)
+    requests = [*flow.registrations, *flow.authorizations]
+    for request in sorted(requests, key=lambda request: request.n)[:1]:
+        tried = before(calls, request.n)
         expected = "metadata tried first, then the default endpoints"
-        yield observe(DEFAULTS, bool(tried), *tried, stop, expected=expected, observed="no metadata tried")
-    if asked and not stops:
-        expected = "requests to the default endpoints, as there is no metadata"
-        yield observe(DEFAULTS, False, *asked, expected=expected, observed="none")
+        yield observe("AU-29", bool(tried), *tried, request, expected=expected, observed="no metadata tried")
+    if calls and not requests:
+        expected = "requests to the default endpoints, since there is no metadata"
+        yield observe("AU-29", False, *calls, expected=expected, observed="none")
 
 
 # --- what the checks must catch
 
 
 @on_request(
-    "it looks for metadata below the path of the endpoint",
+    "requests metadata below the path of the endpoint",
     breaks="AU-28",
-    scenario=f"{OF_OLD}oauth-metadata-backcompat",
+    scenario=f"{OLD_PREFIX}oauth-metadata-backcompat",
 )
 def metadata_below_endpoint(request: Request, client: ScriptedClient) -> Request | None:
     if request.target == OAUTH:
@@ -331,9 +354,9 @@ def metadata_below_endpoint(request: Request, client: ScriptedClient) -> Request
 
 
 @on_request(
-    "it asks for metadata without naming a version",
+    "sends no version in requests for metadata",
     breaks="AU-31",
-    scenario=f"{OF_OLD}oauth-metadata-backcompat",
+    scenario=f"{OLD_PREFIX}oauth-metadata-backcompat",
 )
 def discovery_without_version(request: Request, client: ScriptedClient) -> Request | None:
     if "/.well-known/" in request.target:
@@ -344,84 +367,84 @@ def discovery_without_version(request: Request, client: ScriptedClient) -> Reque
 BEHAVIOURS: Final = (
     behaviour(
         "auth.root-first",
-        "it asks for the metadata of the resource at the root",
+        "requests the resource's metadata at the root",
         breaks="prm-priority-order",
         scenario="auth/metadata-default",
         asks_root_first=True,
     ),
     behaviour(
         "auth.issuer-without-path",
-        "it drops the path of the issuer",
-        breaks="authorization-server-metadata-wrong-path",
+        "drops the path of the issuer",
+        breaks=ISSUER_PATH,
         scenario="auth/metadata-var2",
         drops_issuer_path=True,
     ),
     behaviour(
         "auth.server-at-endpoint",
-        "it takes the endpoint's origin for the authorization server",
+        "expects the authorization server on the endpoint's origin",
         breaks="AU-11",
         scenario="auth/metadata-var1",
         reads_resource_metadata=False,
     ),
     behaviour(
         "auth.challenge-not-read",
-        "it does not read where the challenge says that the metadata is",
+        "ignores the metadata URL in the challenge",
         breaks="AU-12",
         scenario="auth/metadata-var3",
         honours_challenge=False,
     ),
     behaviour(
         "auth.root-before-path",
-        "it looks at the root before it looks at the endpoint's path",
+        "tries the root before the path of the endpoint",
         breaks="AU-13",
         scenario="auth/metadata-var1",
         asks_root_first=True,
     ),
     behaviour(
         "auth.endpoints-guessed",
-        "it guesses where the endpoints are",
+        "guesses the URLs of the endpoints",
         breaks="AU-22",
         scenario="auth/scope-from-www-authenticate",
         reads_server_metadata=False,
     ),
     behaviour(
         "auth.openid-unknown",
-        "it knows no document of OpenID Connect",
+        "does not support OpenID Connect discovery",
         breaks="AU-23",
         scenario="auth/metadata-var1",
         knows_openid=False,
     ),
     behaviour(
         "auth.openid-first-with-path",
-        "it asks for OpenID Connect's document of an issuer with a path first",
+        "tries OpenID Connect discovery first for an issuer with a path",
         breaks="AU-24",
         scenario="auth/metadata-var2",
         openid_first=True,
     ),
     behaviour(
         "auth.openid-first",
-        "it asks for OpenID Connect's document first",
+        "tries OpenID Connect discovery first",
         breaks="AU-25",
         scenario="auth/metadata-default",
         openid_first=True,
     ),
     behaviour(
         "auth.defaults-at-once",
-        "it tries no metadata before the default endpoints",
+        "uses the default endpoints without trying metadata",
         breaks="AU-29",
-        scenario=f"{OF_OLD}oauth-endpoint-fallback",
+        scenario=f"{OLD_PREFIX}oauth-endpoint-fallback",
         reads_server_metadata=False,
     ),
     behaviour(
         "auth.no-server-metadata",
-        "it never asks for the metadata of the authorization server",
+        "never requests the metadata of the authorization server",
         breaks="authorization-server-metadata",
         scenario="auth/metadata-default",
         reads_server_metadata=False,
     ),
     behaviour(
         "auth.no-resource-metadata",
-        "it never asks for the metadata of the resource",
+        "never requests the metadata of the resource",
         breaks="prm-pathbased-requested",
         scenario="auth/metadata-default",
         reads_resource_metadata=False,

@@ -23,27 +23,54 @@ from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
 
 from .altered_request import TOKEN, altered, parameters
-from .credential import credentials
-from .flow import Journey, Stop, content, form_of, path_in, path_of
-from .official_step import SHARED, walked
-from .protected_server import FOUND, TWO, Protection, protect
+from .flow import AuthRequest, Flow, content, credentials, form_of, path_in, path_of
+from .official_step import SHARED, observe_steps
+from .protected_server import STEPS, WITH_DISCOVERY, Protection, protect
 
-ROOM: Final = "provider"
+# --- what is asked
+
+
+PROVIDER: Final = "provider"
+"""The name of the identity provider's HTTP server in traces."""
 USER: Final = "demo-user@example.com"
-CLIENT, CLIENT_ELSEWHERE = "conformance-test-idp-client", "conformance-test-xaa-client"
-"""The client's ids at the provider and at the authorization server."""
+CLIENT_AT_PROVIDER, CLIENT = "conformance-test-idp-client", "conformance-test-xaa-client"
+"""The client's ids at the identity provider and at the authorization server."""
+SECRET: Final = "conformance-test-xaa-secret"
+METHOD: Final = "client_secret_basic"
+ASSERTION: Final = "oauth-id-jag+jwt"
+KNOWN: Final = Client(id=CLIENT, secret=digest(SECRET), methods=(METHOD,), grants=(JWT_BEARER,))
 
 
-async def open_provider(stage: ClientStage) -> Authority:
-    """Is found at its own address, and named in the context; nothing else tells of it."""
+@official_scenario(
+    "auth/enterprise-managed-authorization",
+    "Get a token for a user who is signed in at an identity provider",
+    script=ClientScript(steps=STEPS, oauth={"grant": "token_exchange"}),
+    window=WITH_DISCOVERY,
+)
+async def drive_enterprise_managed_authorization(stage: ClientStage) -> None:
+    provider = await _start_provider(stage)
+    settings = {
+        "grants": (JWT_BEARER,),
+        "methods": (METHOD,),
+        "resources": (stage.url,),
+        "trusted": (Trusted(issuer=provider.issuer, jwks=provider.jwks(), type=ASSERTION),),
+        "clients": (KNOWN,),
+        "metadata": {"grant_types_supported": [JWT_BEARER]},
+    }
+    await protect(stage, Protection(settings=settings))
+    stage.context |= {"client_id": CLIENT, "client_secret": SECRET}
+
+
+async def _start_provider(stage: ClientStage) -> Authority:
+    """Start the identity provider, which only the client's context names."""
     apps: list[AuthorityApp] = []
 
     async def serve(request: InboundRequest, reply: HttpReply) -> None:
         await serve_asgi(apps[0], request, reply)
 
-    known = Client(id=CLIENT, grants=(TOKEN_EXCHANGE,), id_elsewhere=CLIENT_ELSEWHERE)
+    known = Client(id=CLIENT_AT_PROVIDER, grants=(TOKEN_EXCHANGE,), id_elsewhere=CLIENT)
     settings = Settings(
-        issuer=await stage.add_server(ROOM, serve),
+        issuer=await stage.add_server(PROVIDER, serve),
         grants=(TOKEN_EXCHANGE,),
         registration=False,
         documents=False,
@@ -54,108 +81,86 @@ async def open_provider(stage: ClientStage) -> Authority:
     provider = Authority(settings)
     apps.append(AuthorityApp(provider))
     stage.context |= {
-        "idp_client_id": CLIENT,
-        "idp_id_token": provider.identify(USER, CLIENT),
+        "idp_client_id": CLIENT_AT_PROVIDER,
+        "idp_id_token": provider.identify(USER, CLIENT_AT_PROVIDER),
         "idp_issuer": provider.issuer,
         "idp_token_endpoint": settings.url("/token"),
     }
     return provider
 
 
-# --- what is asked
-
-
-SECRET: Final = "conformance-test-xaa-secret"
-METHOD: Final = "client_secret_basic"
-ASSERTION: Final = "oauth-id-jag+jwt"
-KNOWN: Final = Client(id=CLIENT_ELSEWHERE, secret=digest(SECRET), methods=(METHOD,), grants=(JWT_BEARER,))
-
-
-@official_scenario(
-    "auth/enterprise-managed-authorization",
-    "A user who is signed in elsewhere",
-    script=ClientScript(steps=TWO, oauth={"grant": "token_exchange"}),
-    window=FOUND,
-)
-async def drive_enterprise_managed_authorization(stage: ClientStage) -> None:
-    provider = await open_provider(stage)
-    settings = {
-        "grants": (JWT_BEARER,),
-        "methods": (METHOD,),
-        "resources": (stage.url,),
-        "trusted": (Trusted(issuer=provider.issuer, jwks=provider.jwks(), type=ASSERTION),),
-        "clients": (KNOWN,),
-        "metadata": {"grant_types_supported": [JWT_BEARER]},
-    }
-    await protect(stage, Protection(settings=settings))
-    stage.context |= {"client_id": CLIENT_ELSEWHERE, "client_secret": SECRET}
-
-
 # --- how it is judged
 
 
-EXCHANGED, BORNE = "complete-flow-token-exchange", "complete-flow-jwt-bearer"
-OWED: Final = {
-    EXCHANGED: "the ID token exchanged at the identity provider",
-    BORNE: "the grant exchanged at the authorization server",
-}
+EXCHANGED, REDEEMED = "complete-flow-token-exchange", "complete-flow-jwt-bearer"
 
 
 @official_check(
     "auth/enterprise-managed-authorization",
-    "A user who is signed in elsewhere",
-    requirements=(EXCHANGED, BORNE, *SHARED),
+    "The client exchanges an ID token for a grant, and the grant for a token",
+    requirements={
+        EXCHANGED: "The ID token was not exchanged correctly at the identity provider",
+        REDEEMED: "The grant was not exchanged correctly at the authorization server",
+        **SHARED,
+    },
 )
 def judge_enterprise_managed_authorization(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    endpoint = path_of(str(journey.context.get("idp_token_endpoint") or ""))
-    asked = [one for one in trace.calls if one.request.connection == ROOM and path_in(one) == endpoint]
-    yield from walked(trace, [*_exchanged(journey, asked), *_borne(journey, asked)], wanted=OWED)
+    flow = Flow(trace)
+    endpoint = path_of(str(flow.context.get("idp_token_endpoint") or ""))
+    calls = [
+        call for call in trace.calls if call.request.connection == PROVIDER and path_in(call) == endpoint
+    ]
+    expected = {
+        EXCHANGED: "the ID token exchanged at the identity provider",
+        REDEEMED: "the grant exchanged at the authorization server",
+    }
+    own = [*_id_token_exchanges(flow, calls), *_grant_exchanges(flow, calls)]
+    yield from observe_steps(trace, own, expected=expected)
 
 
-def _exchanged(journey: Journey, asked: list[Call]) -> Iterator[Observation]:
-    wanted = {
+def _id_token_exchanges(flow: Flow, calls: list[Call]) -> Iterator[Observation]:
+    required = {
         "grant_type": TOKEN_EXCHANGE,
         "requested_token_type": ID_JAG,
-        "subject_token": journey.context.get("idp_id_token"),
+        "subject_token": flow.context.get("idp_id_token"),
         "subject_token_type": ID_TOKEN,
-        "audience": next((spot.issuer for spot in journey.spots), None),
-        "resource": next((spot.resource for spot in journey.spots), None),
+        "audience": next((server.issuer for server in flow.servers), None),
+        "resource": next((server.resource for server in flow.servers), None),
     }
-    for call in asked:
-        said = form_of(call)
-        wrong = [f"{key} {said.get(key)!r}" for key, value in wanted.items() if said.get(key) != value]
+    for call in calls:
+        form = form_of(call)
+        problems = [f"{key} {form.get(key)!r}" for key, value in required.items() if form.get(key) != value]
         if call.status != 200:
-            wrong.append(f"refused: {content(call).get('error_description', call.status)}")
-        expected = "the ID token, for a grant at the authorization server and for the resource"
-        yield observe(EXCHANGED, not wrong, call, expected=expected, observed=", ".join(wrong))
+            problems.append(f"rejected: {content(call).get('error_description', call.status)}")
+        expected = "the ID token exchanged for a grant for the authorization server and the resource"
+        yield observe(EXCHANGED, not problems, call, expected=expected, observed=", ".join(problems))
 
 
-def _borne(journey: Journey, asked: list[Call]) -> Iterator[Observation]:
-    grants = [told for call in asked if (told := content(call).get("access_token"))]
-    for stop in journey.exchanges:
-        wrong = list(_wrong(journey, stop, grants))
-        expected = "the grant of the identity provider, and the client's credentials by Basic"
-        yield observe(BORNE, not wrong, stop, expected=expected, observed=", ".join(wrong))
+def _grant_exchanges(flow: Flow, calls: list[Call]) -> Iterator[Observation]:
+    grants = [token for call in calls if (token := content(call).get("access_token"))]
+    for request in flow.token_requests:
+        problems = list(_grant_problems(flow, request, grants))
+        expected = "the grant of the identity provider, and the client's credentials by HTTP Basic"
+        yield observe(REDEEMED, not problems, request, expected=expected, observed=", ".join(problems))
 
 
-def _wrong(journey: Journey, stop: Stop, grants: list[object]) -> Iterator[str]:
-    if stop.said.get("grant_type") != JWT_BEARER:
-        yield f"grant_type {stop.said.get('grant_type')!r}"
-    if stop.said.get("assertion") not in grants:
-        yield "an assertion that the identity provider did not give out"
-    if credentials(stop) != tuple(journey.context.get(key) for key in ("client_id", "client_secret")):
+def _grant_problems(flow: Flow, request: AuthRequest, grants: list[object]) -> Iterator[str]:
+    if request.params.get("grant_type") != JWT_BEARER:
+        yield f"grant_type {request.params.get('grant_type')!r}"
+    if request.params.get("assertion") not in grants:
+        yield "an assertion that the identity provider did not issue"
+    if credentials(request) != tuple(flow.context.get(key) for key in ("client_id", "client_secret")):
         yield "other credentials"
-    if stop.call.status != 200:
-        yield f"refused: {stop.told.get('error_description', stop.call.status)}"
+    if request.call.status != 200:
+        yield f"rejected: {request.answer.get('error_description', request.call.status)}"
 
 
 # --- what the checks must catch
 
 
 @on_request(
-    "it sends the ID token in place of the grant",
-    breaks="complete-flow-jwt-bearer",
+    "sends the ID token instead of the grant",
+    breaks=REDEEMED,
     scenario="auth/enterprise-managed-authorization",
 )
 def id_token_as_grant(request: Request, client: ScriptedClient) -> Request | None:
@@ -165,8 +170,8 @@ def id_token_as_grant(request: Request, client: ScriptedClient) -> Request | Non
 
 
 @on_request(
-    "it asks the identity provider for a grant at the resource, not at its authorization server",
-    breaks="complete-flow-token-exchange",
+    "requests a grant for the resource instead of its authorization server",
+    breaks=EXCHANGED,
     scenario="auth/enterprise-managed-authorization",
 )
 def grant_for_resource(request: Request, client: ScriptedClient) -> Request | None:

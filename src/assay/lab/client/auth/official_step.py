@@ -1,5 +1,4 @@
-"""Official check ids that every authorization scenario has: the steps on the way to a token, PKCE, and the
-token that is shown."""
+"""The official checks that all authorization scenarios share: steps to a token, PKCE, use of tokens."""
 
 from __future__ import annotations
 
@@ -12,120 +11,131 @@ from assay.lab.client.evidence import fail_unobserved
 from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.verdict import Evidence
 
-from .flow import Journey, Stop, bearer, path_in, path_of
+from .flow import AuthRequest, Flow, bearer, path_in, path_of
 
 PRM, METADATA = "prm-pathbased-requested", "authorization-server-metadata"
 REGISTRATION, AUTHORIZATION, TOKEN = "client-registration", "authorization-request", "token-request"
 CHALLENGE, METHOD = "pkce-code-challenge-sent", "pkce-s256-method-used"
 VERIFIER, MATCH = "pkce-code-verifier-sent", "pkce-verifier-matches-challenge"
 VALID, INVALID = "valid-bearer-token", "invalid-bearer-token"
-APPLICATION = "sep-837-application-type-present"
-SHARED: Final = (
-    *(PRM, METADATA, REGISTRATION, AUTHORIZATION, TOKEN),
-    *(CHALLENGE, METHOD, VERIFIER, MATCH),
-    *(VALID, INVALID, APPLICATION),
-)
-WHOLE: Final = (METADATA, REGISTRATION, AUTHORIZATION, TOKEN)
-"""The steps of a client that finds everything by itself and registers."""
-_WANTED: Final = {
-    PRM: "a request for the metadata of the resource, where it is",
-    METADATA: "a request for the metadata of the authorization server, where it is",
+APPLICATION: Final = "sep-837-application-type-present"
+SHARED: Final = {
+    PRM: "The client did not request the metadata of the resource",
+    METADATA: "The client did not request the metadata of the authorization server",
+    REGISTRATION: "The client did not register",
+    AUTHORIZATION: "The client did not request authorization",
+    TOKEN: "The client did not request a token",
+    CHALLENGE: "An authorization request has no `code_challenge`",
+    METHOD: "An authorization request does not use the PKCE method S256",
+    VERIFIER: "A token request has no `code_verifier`",
+    MATCH: "The `code_verifier` does not match the `code_challenge`",
+    VALID: "The client did not use its token at the endpoint",
+    INVALID: "The client sent a token that the authorization server did not issue",
+    APPLICATION: "A registration has no valid `application_type`",
+}
+"""The requirements that every check of these scenarios cites, with the fault of each."""
+ALL_STEPS: Final = (METADATA, REGISTRATION, AUTHORIZATION, TOKEN)
+"""The steps of a client that discovers the authorization server and registers there."""
+_EXPECTED: Final = {
+    PRM: "a request for the metadata of the resource, at its URL",
+    METADATA: "a request for the metadata of the authorization server, at its URL",
     REGISTRATION: "a request to the registration endpoint",
     AUTHORIZATION: "a request to the authorization endpoint",
     TOKEN: "a request to the token endpoint",
 }
 
 
-def walked(
+def observe_steps(
     trace: Trace,
     own: Iterable[Observation] = (),
     *,
-    owed: Iterable[str] = (),
-    wanted: Mapping[str, str] | None = None,
+    steps: Iterable[str] = (),
+    expected: Mapping[str, str] | None = None,
 ) -> Iterator[Observation]:
-    """What is seen of the shared ids and of a scenario's own. Those that are owed are broken where nothing is
-    seen of them, and those in `wanted`, which says what was to be seen."""
-    words = {row: _WANTED[row] for row in owed} | dict(wanted or {})
-    yield from fail_unobserved(trace, [*_seen(Journey(trace)), *own], words)
+    """The observations about the shared requirements and the scenario's own.
+
+    The requirements in `steps` and `expected` fail without an observation; `expected` says what is missing.
+    """
+    missing = {step: _EXPECTED[step] for step in steps} | dict(expected or {})
+    yield from fail_unobserved(trace, [*_shared(Flow(trace)), *own], missing)
 
 
-def _seen(journey: Journey) -> Iterator[Observation]:
-    yield from _steps(journey)
-    yield from _proofs(journey)
-    yield from _tokens(journey)
-    for stop in journey.registrations:
-        said = stop.said.get("application_type")
-        wanted = "application_type native or web"
-        yield observe(APPLICATION, said in ("native", "web"), stop, expected=wanted, observed=repr(said))
+def _shared(flow: Flow) -> Iterator[Observation]:
+    yield from _steps(flow)
+    yield from _pkce(flow)
+    yield from _tokens(flow)
+    for request in flow.registrations:
+        kind = request.params.get("application_type")
+        expected = "application_type native or web"
+        yield observe(APPLICATION, kind in ("native", "web"), request, expected=expected, observed=repr(kind))
 
 
-def _steps(journey: Journey) -> Iterator[Observation]:
-    metadata = {path_of(spot.metadata) for spot in journey.spots if spot.metadata}
-    documents = {(spot.room, path_of(url)) for spot in journey.spots for url in spot.documents}
-    taken: Mapping[str, Iterable[Evidence]] = {
-        PRM: [call for call in journey.resource_documents if path_in(call) in metadata],
+def _steps(flow: Flow) -> Iterator[Observation]:
+    metadata = {path_of(server.metadata) for server in flow.servers if server.metadata}
+    documents = {(server.name, path_of(url)) for server in flow.servers for url in server.documents}
+    evidence: Mapping[str, Iterable[Evidence]] = {
+        PRM: [call for call in flow.resource_documents if path_in(call) in metadata],
         METADATA: [
-            call for call in journey.server_documents if (call.request.connection, path_in(call)) in documents
+            call for call in flow.server_documents if (call.request.connection, path_in(call)) in documents
         ],
-        REGISTRATION: journey.registrations,
-        AUTHORIZATION: journey.authorizations,
-        TOKEN: journey.exchanges,
+        REGISTRATION: flow.registrations,
+        AUTHORIZATION: flow.authorizations,
+        TOKEN: flow.token_requests,
     }
-    for row, evidence in taken.items():
-        for one in evidence:
-            yield observe(row, True, one, expected="", observed="")
+    for step, calls in evidence.items():
+        for call in calls:
+            yield observe(step, True, call, expected="", observed="")
 
 
-def _proofs(journey: Journey) -> Iterator[Observation]:
-    for stop in journey.authorizations:
-        said = stop.said
-        yield observe(
-            CHALLENGE, bool(said.get("code_challenge")), stop, expected="a code_challenge", observed="none"
-        )
-        method = said.get("code_challenge_method")
-        yield observe(METHOD, method == "S256", stop, expected="the method S256", observed=f"{method!r}")
-    for stop in journey.exchanges:
-        if stop.said.get("grant_type") == "authorization_code":
-            yield from _proved(journey, stop)
+def _pkce(flow: Flow) -> Iterator[Observation]:
+    for request in flow.authorizations:
+        challenge, method = (request.params.get(f"code_challenge{end}") for end in ("", "_method"))
+        yield observe(CHALLENGE, bool(challenge), request, expected="a code_challenge", observed="none")
+        yield observe(METHOD, method == "S256", request, expected="the method S256", observed=repr(method))
+    for request in flow.token_requests:
+        if request.params.get("grant_type") == "authorization_code":
+            yield from _verifier(flow, request)
 
 
-def _proved(journey: Journey, stop: Stop) -> Iterator[Observation]:
-    verifier = stop.said.get("code_verifier") or ""
-    yield observe(VERIFIER, bool(verifier), stop, expected="a code_verifier", observed="none")
-    asked = asked_for(journey, stop)
-    wanted = "" if asked is None else asked.said.get("code_challenge") or ""
+def _verifier(flow: Flow, request: AuthRequest) -> Iterator[Observation]:
+    verifier = request.params.get("code_verifier") or ""
+    yield observe(VERIFIER, bool(verifier), request, expected="a code_verifier", observed="none")
+    authorization = authorization_of(flow, request)
+    challenge = "" if authorization is None else authorization.params.get("code_challenge") or ""
     yield observe(
         MATCH,
-        bool(verifier) and challenge_of(verifier) == wanted,
-        *([] if asked is None else [asked]),
-        stop,
-        expected=f"a verifier whose SHA-256 is the challenge {wanted!r}",
+        bool(verifier) and challenge_of(verifier) == challenge,
+        *([] if authorization is None else [authorization]),
+        request,
+        expected=f"a verifier whose SHA-256 is the challenge {challenge!r}",
         observed=f"{challenge_of(verifier)!r}" if verifier else "no verifier",
     )
 
 
-def asked_for(journey: Journey, stop: Stop) -> Stop | None:
-    """The authorization request that a token request goes on from: the one that was answered with its code,
-    else the last one before it at that server."""
-    asked = [one for one in journey.authorizations if one.n < stop.n and one.spot.room == stop.spot.room]
-    code = stop.said.get("code")
-    answered = [one for one in asked if code is not None and one.answered.get("code") == code]
-    return (answered or asked)[-1] if asked else None
+def authorization_of(flow: Flow, request: AuthRequest) -> AuthRequest | None:
+    """The authorization request that returned the code of a token request.
+
+    Without such a code, it is the last one at that server before the token request.
+    """
+    name, code = request.server.name, request.params.get("code")
+    earlier = [past for past in flow.authorizations if past.n < request.n and past.server.name == name]
+    same = [past for past in earlier if code is not None and past.redirect.get("code") == code]
+    return (same or earlier)[-1] if earlier else None
 
 
 def challenge_of(verifier: str) -> str:
     return urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
-def _tokens(journey: Journey) -> Iterator[Observation]:
-    given = min((stop.n for stop in journey.tokens.values()), default=None)
-    later = [] if given is None else [call for call in journey.visits if call.request.n > given]
+def _tokens(flow: Flow) -> Iterator[Observation]:
+    issued = min((request.n for request in flow.tokens.values()), default=None)
+    later = [] if issued is None else [call for call in flow.endpoint_calls if call.request.n > issued]
     if later:
-        shown = [call for call in later if bearer(call) in journey.tokens]
-        expected = "a token that was given, in a later request to the endpoint"
-        yield observe(VALID, bool(shown), *(shown or later)[:1], expected=expected, observed="none has one")
-    for call in journey.visits:
+        valid = [call for call in later if bearer(call) in flow.tokens]
+        expected = "a later request to the endpoint with an issued token"
+        yield observe(VALID, bool(valid), *(valid or later)[:1], expected=expected, observed="none")
+    for call in flow.endpoint_calls:
         if token := bearer(call):
-            known = token in journey.tokens
-            expected = "a token that the authorization server gave out"
+            known = token in flow.tokens
+            expected = "a token that the authorization server issued"
             yield observe(INVALID, known, call, expected=expected, observed=f"{token[:12]}…")

@@ -14,10 +14,18 @@ from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, ENDPOINT, REGISTER, altered, goes_to
-from .flow import Journey, Stop
-from .official_step import AUTHORIZATION, SHARED, walked
-from .protected_server import BY_CODE, DESCRIBED, LIST_AND_CALL, Protection, Refusal, Visitor, protect
+from .altered_request import AUTHORIZE, ENDPOINT, REGISTER, altered, alters, is_to
+from .flow import AuthRequest, Flow
+from .official_step import AUTHORIZATION, SHARED, observe_steps
+from .protected_server import (
+    CODE_FLOW_CHECKS,
+    LIST_AND_CALL,
+    WITH_DOCUMENTS,
+    GuardedRequest,
+    Protection,
+    Rejection,
+    protect,
+)
 
 # --- what is asked
 
@@ -27,9 +35,9 @@ SCOPES: Final = ("mcp:basic", "mcp:read")
 
 @official_scenario(
     "auth/offline-access-not-supported",
-    "The authorization server has no refresh tokens",
+    "Do not list `offline_access` among the supported scopes",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
+    exercises=CODE_FLOW_CHECKS,
     window=in_force("sep-2207-offline-access-not-requested"),
 )
 async def drive_offline_access_not_supported(stage: ClientStage) -> None:
@@ -37,53 +45,50 @@ async def drive_offline_access_not_supported(stage: ClientStage) -> None:
     await protect(stage, Protection(settings=settings, scopes=SCOPES))
 
 
+OFFLINE: Final = {"metadata": {"scopes_supported": ["mcp:basic", "offline_access"]}}
+
+
 @client_scenario(
-    "Refresh tokens for clients that register",
+    "Support `offline_access` for clients that register",
     script=LIST_AND_CALL,
-    exercises=("auth/offline-access-scope", *BY_CODE),
+    exercises=("auth/offline-access-scope", *CODE_FLOW_CHECKS),
     transports=HTTP_ONLY,
     window=in_force("sep-2207-client-metadata-grant-types"),
 )
 async def drive_offline_access_registered(stage: ClientStage) -> None:
-    settings = {"metadata": {"scopes_supported": ["mcp:basic", "offline_access"]}}
-    await protect(stage, Protection(settings=settings, scopes=("mcp:basic",)))
-
-
-SETTINGS: Final = {**DESCRIBED, "metadata": {"scopes_supported": ["mcp:basic", "offline_access"]}}
+    await protect(stage, Protection(settings=OFFLINE, scopes=("mcp:basic",)))
 
 
 @official_scenario(
     "auth/offline-access-scope",
-    "The authorization server has refresh tokens",
+    "Support `offline_access`",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
+    exercises=CODE_FLOW_CHECKS,
     window=in_force("sep-2207-offline-access-requested"),
 )
 async def drive_offline_access_scope(stage: ClientStage) -> None:
-    await protect(stage, Protection(settings=SETTINGS, scopes=("mcp:basic",)))
-
-
-REFRESH_TOKEN_SETTINGS: Final = {"grants": ("authorization_code", "refresh_token")}
+    await protect(stage, Protection(settings={**WITH_DOCUMENTS, **OFFLINE}, scopes=("mcp:basic",)))
 
 
 @client_scenario(
-    "A token that can be refreshed",
+    "Issue a refresh token, and let the access token expire",
     script=LIST_AND_CALL,
-    exercises=(*BY_CODE, "auth.refresh-token"),
+    exercises=(*CODE_FLOW_CHECKS, "auth.refresh-token"),
     transports=HTTP_ONLY,
     window=in_force("AU-76"),
 )
 async def drive_refresh_token(stage: ClientStage) -> None:
-    protected = await protect(stage, Protection(settings=REFRESH_TOKEN_SETTINGS))
-    worn: list[str] = []
+    settings = {"grants": ("authorization_code", "refresh_token")}
+    protected = await protect(stage, Protection(settings=settings))
+    expired: list[str] = []
 
-    def guard(visitor: Visitor) -> Refusal | None:
-        """The first token is good until a tool is called."""
-        if visitor.claims is None or visitor.token in worn:
-            return protected.unknown()
-        if visitor.method == "tools/call" and not worn:
-            worn.append(visitor.token)
-            return protected.unknown()
+    def guard(request: GuardedRequest) -> Rejection | None:
+        """The first token is valid until a tool is called."""
+        if request.claims is None or request.token in expired:
+            return protected.unauthorized()
+        if request.method == "tools/call" and not expired:
+            expired.append(request.token)
+            return protected.unauthorized()
         return None
 
     protected.guard = guard
@@ -92,95 +97,91 @@ async def drive_refresh_token(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-ROW = "sep-2207-offline-access-not-requested"
-WANTED: Final = "an authorization request without the scope offline_access"
+NOT_REQUESTED: Final = "sep-2207-offline-access-not-requested"
 
 
 @official_check(
     "auth/offline-access-not-supported",
-    "The authorization server has no refresh tokens",
-    requirements=(ROW, *SHARED),
+    "`offline_access` is not requested where it is not supported",
+    requirements={NOT_REQUESTED: "`offline_access` was requested, but is not supported", **SHARED},
 )
 def judge_offline_access_not_supported(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, _asked(Journey(trace)), wanted={ROW: WANTED})
+    expected = "an authorization request without the scope offline_access"
+    own = [
+        observe(
+            NOT_REQUESTED,
+            "offline_access" not in request.scopes,
+            request,
+            expected=expected,
+            observed=f"scope {request.params.get('scope')!r}",
+        )
+        for request in Flow(trace).authorizations
+    ]
+    yield from observe_steps(trace, own, expected={NOT_REQUESTED: expected})
 
 
-def _asked(journey: Journey) -> Iterator[Observation]:
-    for stop in journey.authorizations:
-        observed = f"scope {stop.said.get('scope')!r}"
-        yield observe(ROW, "offline_access" not in stop.scopes, stop, expected=WANTED, observed=observed)
-
-
-GRANTS, ASKED = "sep-2207-client-metadata-grant-types", "sep-2207-offline-access-requested"
-REFRESH: Final = "refresh_token"
+GRANT_TYPES, REQUESTED = "sep-2207-client-metadata-grant-types", "sep-2207-offline-access-requested"
 
 
 @official_check(
     "auth/offline-access-scope",
-    "The authorization server has refresh tokens",
-    requirements=(GRANTS, ASKED, *SHARED),
+    "A client that requests `offline_access` registers for refresh tokens",
+    requirements={
+        GRANT_TYPES: "A registration does not include the grant type refresh_token",
+        REQUESTED: "The client did not request authorization",
+        **SHARED,
+    },
 )
 def judge_offline_access_scope(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    # To ask for the scope is left to the client: who does not, shows nothing.
-    owed = {} if journey.authorizations else {ASKED: "an authorization request"}
-    yield from walked(trace, _seen(journey), owed=(AUTHORIZATION,), wanted=owed)
+    flow = Flow(trace)
+    # The scope is optional: a client that does not request it shows nothing.
+    expected = {} if flow.authorizations else {REQUESTED: "an authorization request"}
+    yield from observe_steps(trace, _offline_access(flow), steps=(AUTHORIZATION,), expected=expected)
 
 
-def _seen(journey: Journey) -> Iterator[Observation]:
-    for stop in journey.registrations:
-        named = stop.said.get("grant_types")
-        holds = isinstance(named, list) and REFRESH in named
-        yield observe(GRANTS, holds, stop, expected=f"grant_types with {REFRESH}", observed=f"{named}")
-    for stop in journey.authorizations:
-        if "offline_access" in stop.scopes:
-            yield observe(ASKED, True, stop, expected="", observed="")
+def _offline_access(flow: Flow) -> Iterator[Observation]:
+    for request in flow.registrations:
+        grants = request.params.get("grant_types")
+        holds = isinstance(grants, list) and "refresh_token" in grants
+        expected = "grant_types with refresh_token"
+        yield observe(GRANT_TYPES, holds, request, expected=expected, observed=f"{grants}")
+    for request in flow.authorizations:
+        if "offline_access" in request.scopes:
+            yield observe(REQUESTED, True, request, expected="", observed="")
 
 
-REFRESH_TOKEN_ROW = "AU-76"
-EXPECTED: Final = (
-    "the refresh token nowhere but in the body of requests to the token endpoint that gave it out"
+@check(
+    "A refresh token is kept confidential",
+    requirements={"AU-76": "A refresh token was sent elsewhere than to its token endpoint"},
 )
-
-
-@check("A refresh token is kept confidential", requirements=(REFRESH_TOKEN_ROW,))
 def judge_refresh_token(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for stop in journey.exchanges:
-        token = stop.told.get("refresh_token")
-        if stop.call.status == 200 and isinstance(token, str) and token:
-            later = [call for call in trace.calls if call.request.n > stop.n]
-            shown = [call for call in later if _shows(call, token, stop)]
+    for request in Flow(trace).token_requests:
+        token = request.answer.get("refresh_token")
+        if request.call.status == 200 and isinstance(token, str) and token:
+            later = [call for call in trace.calls if call.request.n > request.n]
+            leaks = [call for call in later if _leaks(call, token, request)]
             if later:
-                observed = "".join(f"it goes to {call.sent.target.partition('?')[0]}" for call in shown[:1])
-                yield observe(
-                    REFRESH_TOKEN_ROW, not shown, stop, *shown[:1], expected=EXPECTED, observed=observed
+                expected = (
+                    "the refresh token only in the body of requests to the token endpoint that issued it"
                 )
+                observed = "".join(f"sent to {call.sent.target.partition('?')[0]}" for call in leaks[:1])
+                yield observe("AU-76", not leaks, request, *leaks[:1], expected=expected, observed=observed)
 
 
-def _shows(call: Call, token: str, source: Stop) -> bool:
+def _leaks(call: Call, token: str, source: AuthRequest) -> bool:
     if token.encode() not in call.request.raw:
         return False
     head, _, _ = call.request.raw.partition(b"\r\n\r\n")
-    at_home = call.request.connection == source.call.request.connection
-    return not at_home or call.sent.method != "POST" or token.encode() in head
+    same_server = call.request.connection == source.call.request.connection
+    return not same_server or call.sent.method != "POST" or token.encode() in head
 
 
 # --- what the checks must catch
 
 
 @on_request(
-    "it asks for offline_access wherever it is",
-    breaks="sep-2207-offline-access-not-requested",
-    scenario="auth/offline-access-not-supported",
-)
-def always_offline(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, scope="mcp:basic mcp:read offline_access")
-
-
-@on_request(
-    "it registers without the grant type of refresh tokens",
-    breaks="sep-2207-client-metadata-grant-types",
+    "registers without the grant type refresh_token",
+    breaks=GRANT_TYPES,
     scenario="auth/offline-access-scope",
     behaviour={"uses_document": False},
 )
@@ -189,17 +190,29 @@ def never_offline(request: Request, client: ScriptedClient) -> Request | None:
 
 
 @on_request(
-    "it asks for no authorization where it could have refresh tokens",
-    breaks="sep-2207-offline-access-requested",
+    "never requests authorization where refresh tokens are supported",
+    breaks=REQUESTED,
     scenario="auth/offline-access-scope",
 )
 def gives_up_offline(request: Request, client: ScriptedClient) -> Request | None:
-    return None if goes_to(request, AUTHORIZE) else request
+    return None if is_to(request, AUTHORIZE) else request
 
 
-@on_request("it shows its refresh token to the server, too", breaks="AU-76", scenario="auth.refresh-token")
+@on_request("sends its refresh token to the endpoint", breaks="AU-76", scenario="auth.refresh-token")
 def refresh_token_shown(request: Request, client: ScriptedClient) -> Request | None:
     for token in client.oauth.refreshes.values():
-        if goes_to(request, ENDPOINT):
+        if is_to(request, ENDPOINT):
             request.set("X-Refresh-Token", token)
     return request
+
+
+ALTERED: Final = (
+    alters(
+        "always-offline",
+        "always requests `offline_access`",
+        AUTHORIZE,
+        breaks=NOT_REQUESTED,
+        scenario="auth/offline-access-not-supported",
+        scope="mcp:basic mcp:read offline_access",
+    ),
+)

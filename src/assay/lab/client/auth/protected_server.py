@@ -1,10 +1,10 @@
-"""The surroundings of an authorization scenario: an authorization server in a room of its own, the metadata
-of the resource, and a guard before the endpoint.
+"""The environment of an authorization scenario: an authorization server, the metadata of the resource, and a
+guard of the endpoint.
 
     async def drive(stage: ClientStage) -> None:
-        await protect(stage, Protection(tenant="/tenant1", named=False, at=ROOT))
+        await protect(stage, Protection(tenant="/tenant1", names_metadata=False, metadata_path=WELL_KNOWN))
 
-The trace is told where everything is (`LAID_OUT`); what was asked there is read by `journey.py`.
+A mark in the trace (`LAYOUT`) records where everything is; `flow.py` reads it.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.side_server import serve_asgi
 from assay.lab.harness.scripted_server.stage import ClientStage
 
-LAID_OUT: Final = "laid out"
-"""The mark that tells where the resource, its metadata and an authorization server are."""
-ENDPOINT: Final = "1"
-"""The room of the endpoint itself."""
-ROOT: Final = "/.well-known/oauth-protected-resource"
+LAYOUT: Final = "laid out"
+"""The mark with the addresses of the resource, its metadata and an authorization server."""
+ENDPOINT_NAME: Final = "1"
+"""The name of the endpoint's own HTTP server in traces."""
+WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
 TOOL: Final = "test-tool"
 CIMD: Final = "https://conformance-test.local/client-metadata.json"
-"""The address that stands for the metadata document of the client. It is known here and never fetched."""
+"""The URL of the client's metadata document. The lab knows the document and never fetches it."""
 DOCUMENT: Final = {
     "client_id": CIMD,
     "client_name": "conformance client",
     "redirect_uris": ["http://127.0.0.1/callback"],
 }
-DESCRIBED: Final[Json] = {"documents": True, "published": {CIMD: DOCUMENT}}
-"""Settings of an authority that takes the address of a document for a client id."""
-ANY: Final = "no-redirect-check"
-OAUTH: Final = ("metadata-404-oidc", ANY)
-"""Faults that leave metadata at OAuth's own place only, and take any redirect address."""
+WITH_DOCUMENTS: Final[Json] = {"documents": True, "published": {CIMD: DOCUMENT}}
+"""Settings of an authority that accepts the URL of a metadata document as client id."""
+ANY_REDIRECT: Final = "no-redirect-check"
+OAUTH_ONLY: Final = ("metadata-404-oidc", ANY_REDIRECT)
+"""Faults that leave only OAuth metadata, and accept any redirect URI."""
 
 
-# What an authority can but need not say; what it says not, no client can build on.
+# Clients must not rely on optional metadata, so it is left out.
 _METADATA: Final[Json] = {
     "scopes_supported": None,
     "dpop_signing_alg_values_supported": None,
@@ -60,111 +60,112 @@ _METADATA: Final[Json] = {
 
 
 class Protection(Struct, frozen=True, kw_only=True):
-    """How a scenario differs from the usual one."""
+    """The options of an authorization scenario."""
 
     settings: Mapping[str, Any] = {}
-    """Of the authority; its `metadata` is merged into the usual one, with the issuer for `{issuer}`."""
-    faults: tuple[str, ...] = OAUTH
+    """Settings of the authority; `metadata` is merged into the default, `{issuer}` becomes the issuer."""
+    faults: tuple[str, ...] = OAUTH_ONLY
     tenant: str = ""
     """The path of the issuer, such as `/tenant1`."""
-    together: bool = False
-    """The authority is on the endpoint's own origin, and nothing tells of it."""
-    at: str | None = None
-    """The path of the resource's metadata; none for the well-known one of the endpoint."""
-    named: bool = True
-    """Whether a challenge tells where that is."""
+    same_origin: bool = False
+    """The authority is on the endpoint's origin, and the resource has no metadata."""
+    metadata_path: str | None = None
+    """The path of the resource's metadata; by default, the well-known one of the endpoint."""
+    names_metadata: bool = True
+    """Whether a challenge names the URL of the metadata."""
     resource: str | None = None
-    """What the metadata says that it is about; none for what is right there."""
+    """The resource in the metadata, if it is not the actual one."""
     scopes: tuple[str, ...] | None = None
     """`scopes_supported` of the metadata."""
     scope: str = ""
-    """Told by the challenge to those without a token."""
-    needs: Mapping[str, str] = {}
-    """Method → the scope without which its requests are refused."""
-    opens: bool = False
+    """The scope in the challenge to requests without a token."""
+    needed_scopes: Mapping[str, str] = {}
+    """Method → the scope without which its requests are rejected."""
+    open_handshake: bool = False
     """Whether only POSTed requests other than `initialize` need a token."""
     scheme: str = "Bearer"
 
 
-USUAL: Final = Protection()
+DEFAULT: Final = Protection()
 
 
-class Visitor(Struct, frozen=True):
-    """An HTTP request to the endpoint, and what its token is worth."""
+class GuardedRequest(Struct, frozen=True):
+    """An HTTP request to the endpoint, with its token."""
 
-    asked: InboundRequest
+    http: InboundRequest
     scheme: str
-    """Of its credentials, in small letters; empty where it has none."""
+    """The scheme of its credentials in lower case; empty if it has none."""
     token: str
     claims: Json | None
-    """None for a token that no authority here gave out, or one that has expired."""
+    """The claims of the token; `None` if no authority here issued it, or it has expired."""
 
     @property
     def method(self) -> str:
-        """Of the message in it."""
+        """The method of the message."""
         try:
-            found = msgspec.json.decode(self.asked.body)
+            message = msgspec.json.decode(self.http.body)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             return ""
-        return str(found.get("method", "")) if isinstance(found, dict) else ""
+        return str(message.get("method", "")) if isinstance(message, dict) else ""
 
     @property
-    def opens(self) -> bool:
-        """Whether it only prepares for what a token is needed for."""
-        prepares = self.method == "initialize" or self.method.startswith("notifications/")
-        return prepares or self.asked.method != "POST"
+    def is_handshake(self) -> bool:
+        """Whether the request is allowed without a token under `open_handshake`."""
+        opening = self.method == "initialize" or self.method.startswith("notifications/")
+        return opening or self.http.method != "POST"
 
     @property
     def scopes(self) -> list[str]:
         return str((self.claims or {}).get("scope", "")).split()
 
 
-class Refusal(Struct, frozen=True):
+class Rejection(Struct, frozen=True):
     status: int
     challenge: Mapping[str, str] = {}
-    """Parameters of `WWW-Authenticate`; without any there is no such header."""
+    """Parameters of `WWW-Authenticate`; without any, the header is left out."""
     scheme: str = "Bearer"
     headers: tuple[tuple[str, str], ...] = ()
 
 
-Guard = Callable[[Visitor], Refusal | None]
-"""Says why a visitor is not let in."""
+Guard = Callable[[GuardedRequest], Rejection | None]
+"""Returns why a request is rejected."""
 
 
 class Protected:
-    """The surroundings of one scenario, all of which it may change."""
+    """The environment of one scenario, which may change any of it."""
 
-    def __init__(self, stage: ClientStage, wanted: Protection) -> None:
+    def __init__(self, stage: ClientStage, options: Protection) -> None:
         self.stage = stage
-        self.wanted = wanted
+        self.options = options
         self.authorities: dict[str, Authority] = {}
         """By issuer."""
-        self.place = _well_known(stage) if wanted.at is None else wanted.at
-        """Where the metadata of the resource is."""
-        self.resource = wanted.resource or (stage.origin if self.place == ROOT else stage.url)
-        self.servers: list[str] = []
-        """Issuers that the metadata names."""
-        self.guard: Guard = self.usual_guard
+        well_known = f"{WELL_KNOWN}{stage.url.removeprefix(stage.origin)}"
+        self.path = well_known if options.metadata_path is None else options.metadata_path
+        """The path of the resource's metadata."""
+        self.resource = options.resource or (stage.origin if self.path == WELL_KNOWN else stage.url)
+        self.issuers: list[str] = []
+        """The issuers in the resource's metadata."""
+        self.guard: Guard = self.default_guard
         stage.server.on_http(self._answer)
 
-    # -- who gives out tokens --------------------------------------------------------------------------------
+    # -- authorities -----------------------------------------------------------------------------------------
 
-    async def add_authority(self, room: str = "authority", **settings: Any) -> Authority:
-        """Open an authority in a room; the settings are those of `Protection`, or changed ones."""
+    async def add_authority(self, name: str = "authority", **settings: Any) -> Authority:
+        """Start an authority with the settings of `Protection`, and these instead."""
         apps: list[AuthorityApp] = []
 
         async def serve(request: InboundRequest, reply: HttpReply) -> None:
             await serve_asgi(apps[0], request, reply)
 
-        origin = await self.stage.add_server(room, serve)
-        authority = self.made(f"{origin}{self.wanted.tenant}", **settings)
+        origin = await self.stage.add_server(name, serve)
+        authority = self._create(f"{origin}{self.options.tenant}", **settings)
         apps.append(AuthorityApp(authority))
-        self.lay_out(authority, apps[0], room)
+        self._mark_layout(authority, apps[0], name)
         return authority
 
-    def join_authority(self) -> Authority:
-        """Put an authority on the endpoint's own origin."""
-        authority = self.made(f"{self.stage.origin}{self.wanted.tenant}")
+    def add_local_authority(self) -> Authority:
+        """Serve an authority on the endpoint's origin."""
+        authority = self._create(f"{self.stage.origin}{self.options.tenant}")
         app = AuthorityApp(authority)
 
         async def serve(request: InboundRequest, reply: HttpReply) -> bool:
@@ -173,99 +174,97 @@ class Protected:
             return request.path in app.places
 
         self.stage.server.on_http(serve)
-        self.lay_out(authority, app, ENDPOINT)
+        self._mark_layout(authority, app, ENDPOINT_NAME)
         return authority
 
-    def made(self, issuer: str, **settings: Any) -> Authority:
-        given = {**self.wanted.settings, **settings}
-        usual = {
+    def _create(self, issuer: str, **settings: Any) -> Authority:
+        changed = {**self.options.settings, **settings}
+        default = {
             "issuer": issuer,
             "auto_approve": True,
             "audience": self.resource,
             "documents": False,
             "methods": ("none",),
             "grants": ("authorization_code",),
-            "faults": self.wanted.faults,
+            "faults": self.options.faults,
         }
-        told = {**_METADATA, **given.pop("metadata", {})}
         metadata = {
-            name: one.replace("{issuer}", issuer) if isinstance(one, str) else one
-            for name, one in told.items()
+            name: value.replace("{issuer}", issuer) if isinstance(value, str) else value
+            for name, value in {**_METADATA, **changed.pop("metadata", {})}.items()
         }
-        authority = Authority(Settings(**{**usual, **given, "metadata": metadata}), fetch=_fetch_nothing)
+        authority = Authority(Settings(**{**default, **changed, "metadata": metadata}), fetch=_fetch_nothing)
         self.authorities[authority.issuer] = authority
         return authority
 
-    def lay_out(self, authority: Authority, app: AuthorityApp, room: str) -> None:
-        """Tell the trace where everything is."""
+    def _mark_layout(self, authority: Authority, app: AuthorityApp, name: str) -> None:
         settings = authority.settings
         origin = settings.issuer.removesuffix(settings.path)
         self.stage.server.mark(
-            LAID_OUT,
-            room=room,
+            LAYOUT,
+            room=name,
             url=self.stage.url,
             resource=self.resource,
-            metadata="" if self.wanted.together else f"{self.stage.origin}{self.place}",
+            metadata="" if self.options.same_origin else f"{self.stage.origin}{self.path}",
             issuer=settings.issuer,
             authorize=settings.url("/authorize"),
             token=settings.url("/token"),
             register=settings.url("/register"),
-            documents=sorted(f"{origin}{one}" for one in app.places if "/.well-known/" in one),
+            documents=sorted(f"{origin}{path}" for path in app.places if "/.well-known/" in path),
         )
 
-    # -- who is let in ---------------------------------------------------------------------------------------
+    # -- the resource ----------------------------------------------------------------------------------------
 
     async def _answer(self, request: InboundRequest, reply: HttpReply) -> bool:
-        if request.path == self.place and not self.wanted.together:
-            await reply.respond(200, msgspec.json.encode(self.document()), [("Content-Type", JSON)])
+        if request.path == self.path and not self.options.same_origin:
+            await reply.respond(200, msgspec.json.encode(self._document()), [("Content-Type", JSON)])
             return True
         if f"{self.stage.origin}{request.path}" != self.stage.url:
             return False
-        refusal = self.guard(self.visitor(request))
-        if refusal is not None:
-            await _refuse(refusal, reply)
-        return refusal is not None
+        rejection = self.guard(self._guarded(request))
+        if rejection is not None:
+            await _reject(rejection, reply)
+        return rejection is not None
 
-    def document(self) -> Json:
-        scopes = self.wanted.scopes
+    def _document(self) -> Json:
+        scopes = self.options.scopes
         supported = {} if scopes is None else {"scopes_supported": list(scopes)}
-        return {"resource": self.resource, "authorization_servers": self.servers, **supported}
+        return {"resource": self.resource, "authorization_servers": self.issuers, **supported}
 
-    def visitor(self, request: InboundRequest) -> Visitor:
+    def _guarded(self, request: InboundRequest) -> GuardedRequest:
         scheme, _, token = (request.header("authorization") or "").partition(" ")
         token = token.strip()
-        found = (access_of(one, token) for one in self.authorities.values())
-        return Visitor(request, scheme.lower(), token, next((one for one in found if one), None))
+        claims = (access_of(authority, token) for authority in self.authorities.values())
+        return GuardedRequest(request, scheme.lower(), token, next(filter(None, claims), None))
 
-    def usual_guard(self, visitor: Visitor) -> Refusal | None:
-        if self.wanted.opens and visitor.opens:
+    def default_guard(self, request: GuardedRequest) -> Rejection | None:
+        if self.options.open_handshake and request.is_handshake:
             return None
-        if visitor.claims is None or visitor.scheme != self.wanted.scheme.lower():
-            return self.unknown()
-        needed = self.wanted.needs.get(visitor.method)
-        return None if needed is None or needed in visitor.scopes else self.insufficient(needed)
+        if request.claims is None or request.scheme != self.options.scheme.lower():
+            return self.unauthorized()
+        needed = self.options.needed_scopes.get(request.method)
+        return None if needed is None or needed in request.scopes else self.insufficient(needed)
 
-    def unknown(self) -> Refusal:
-        """To those who show no token, or none that is good."""
-        return self.challenge(401, "invalid_token", self.wanted.scope)
+    def unauthorized(self) -> Rejection:
+        return self.challenge(401, "invalid_token", self.options.scope)
 
-    def insufficient(self, scope: str) -> Refusal:
+    def insufficient(self, scope: str) -> Rejection:
         return self.challenge(403, "insufficient_scope", scope)
 
-    def challenge(self, status: int, error: str, scope: str = "") -> Refusal:
-        told = {"error": error}
+    def challenge(self, status: int, error: str, scope: str = "") -> Rejection:
+        params = {"error": error}
         if scope:
-            told["scope"] = scope
-        if self.wanted.named and not self.wanted.together:
-            told["resource_metadata"] = f"{self.stage.origin}{self.place}"
-        return Refusal(status, told, self.wanted.scheme)
+            params["scope"] = scope
+        if self.options.names_metadata and not self.options.same_origin:
+            params["resource_metadata"] = f"{self.stage.origin}{self.path}"
+        return Rejection(status, params, self.options.scheme)
 
 
-async def protect(stage: ClientStage, wanted: Protection = USUAL) -> Protected:
-    """Set up an authorization scenario: one authority, the metadata that names it, a guard, a tool."""
-    protected = Protected(stage, wanted)
-    authority = protected.join_authority() if wanted.together else await protected.add_authority()
-    protected.servers = [authority.issuer]
+async def protect(stage: ClientStage, options: Protection = DEFAULT) -> Protected:
+    """Set up an authorization scenario with an authority, the metadata that names it, a guard and a tool."""
+    protected = Protected(stage, options)
+    same_origin = options.same_origin
+    authority = protected.add_local_authority() if same_origin else await protected.add_authority()
+    protected.issuers = [authority.issuer]
     stage.server.add_tool({"name": TOOL}, _tool)
     return protected
 
@@ -274,27 +273,23 @@ async def _tool(cycle: RequestCycle) -> Answer:
     return {"content": [{"type": "text", "text": "test"}]}
 
 
-async def _refuse(refusal: Refusal, reply: HttpReply) -> None:
-    words = ", ".join(f'{name}="{value}"' for name, value in refusal.challenge.items())
-    told = [("WWW-Authenticate", f"{refusal.scheme} {words}")] if words else []
-    body = msgspec.json.encode({"error": refusal.challenge.get("error", "gone")})
-    await reply.respond(refusal.status, body, [*told, *refusal.headers, ("Content-Type", JSON)])
+async def _reject(rejection: Rejection, reply: HttpReply) -> None:
+    params = ", ".join(f'{name}="{value}"' for name, value in rejection.challenge.items())
+    challenge = [("WWW-Authenticate", f"{rejection.scheme} {params}")] if params else []
+    body = msgspec.json.encode({"error": rejection.challenge.get("error", "gone")})
+    await reply.respond(rejection.status, body, [*challenge, *rejection.headers, ("Content-Type", JSON)])
 
 
 async def _fetch_nothing(url: str) -> NoReturn:
     raise NotFetched("the lab fetches nothing")
 
 
-def _well_known(stage: ClientStage) -> str:
-    return f"{ROOT}{stage.url.removeprefix(stage.origin)}"
-
-
-CODE: Final = {"grant": "authorization_code"}
-TWO: Final = (LIST_TOOLS, call_tool(TOOL))
-LIST_AND_CALL: Final = ClientScript(steps=TWO, oauth=CODE)
-IN_VAIN: Final = ClientScript(steps=tuple(optional(one) for one in TWO), oauth=CODE, may_fail=True)
-"""For scenarios in which it is right that the client gets nowhere."""
-BY_CODE: Final = (
+CODE_GRANT: Final = {"grant": "authorization_code"}
+STEPS: Final = (LIST_TOOLS, call_tool(TOOL))
+LIST_AND_CALL: Final = ClientScript(steps=STEPS, oauth=CODE_GRANT)
+MAY_FAIL: Final = ClientScript(steps=tuple(optional(step) for step in STEPS), oauth=CODE_GRANT, may_fail=True)
+"""For scenarios in which the client should not get a token."""
+CODE_FLOW_CHECKS: Final = (
     "auth.resource-metadata",
     "auth.server-metadata",
     "auth.old-discovery",
@@ -307,12 +302,12 @@ BY_CODE: Final = (
     "auth.proof-key",
     "auth.state",
 )
-"""Our checks of a client on its way by authorization code."""
-OLD: Final = in_force("AU-28")
-"""Where the authorization server is on the endpoint's own origin."""
-OF_OLD: Final = f"auth/{requirement('AU-28').revisions[0].date}-"
-"""How the official suite calls scenarios about that."""
-RESOURCES: Final = in_force("AU-56")
-"""Where resources have metadata, and tokens are for one."""
-FOUND: Final = in_force("AU-13")
-"""Where there are rules for finding that metadata, and for scopes."""
+"""The checks of a client that uses the authorization code flow."""
+OLD_DISCOVERY: Final = in_force("AU-28")
+"""Revisions in which the authorization server is on the endpoint's origin."""
+OLD_PREFIX: Final = f"auth/{requirement('AU-28').revisions[0].date}-"
+"""The prefix of the official scenarios about these revisions."""
+WITH_RESOURCES: Final = in_force("AU-56")
+"""Revisions in which resources have metadata, and a token is for one resource."""
+WITH_DISCOVERY: Final = in_force("AU-13")
+"""Revisions with rules for scopes and for the discovery of this metadata."""

@@ -1,4 +1,4 @@
-"""Client identity: registration, client id metadata documents, pre-registered clients."""
+"""Client identity: registration, client ID metadata documents and pre-registered clients."""
 
 from __future__ import annotations
 
@@ -21,27 +21,34 @@ from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.stage import ClientStage
-from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, REGISTER, TOKEN, altered, goes_to
-from .credential import REGISTRY, client_of, credentials
-from .flow import Journey, Stop
-from .official_step import AUTHORIZATION, SHARED, walked
-from .protected_server import BY_CODE, CIMD, DESCRIBED, FOUND, IN_VAIN, LIST_AND_CALL, Protection, protect
+from .altered_request import AUTHORIZE, REGISTER, TOKEN, alters, is_to
+from .flow import AuthRequest, Flow, client_of, credentials
+from .official_step import AUTHORIZATION, SHARED, observe_steps
+from .protected_server import (
+    CIMD,
+    CODE_FLOW_CHECKS,
+    LIST_AND_CALL,
+    MAY_FAIL,
+    WITH_DISCOVERY,
+    WITH_DOCUMENTS,
+    Protection,
+    protect,
+)
 
 # --- what is asked
 
 
 @official_scenario(
     "auth/basic-cimd",
-    "A client id that is the address of a document",
+    "Support client ID metadata documents",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
 )
 async def drive_basic_cimd(stage: ClientStage) -> None:
-    await protect(stage, Protection(settings=DESCRIBED))
+    await protect(stage, Protection(settings=WITH_DOCUMENTS))
 
 
 NAME, SECRET = "pre-registered-client", "pre-registered-secret"
@@ -52,214 +59,214 @@ SETTINGS: Final = {"registration": False, "methods": METHODS, "clients": (KNOWN,
 
 @official_scenario(
     "auth/pre-registration",
-    "Credentials that the client was given",
+    "Know only a pre-registered client",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
 )
 async def drive_pre_registration(stage: ClientStage) -> None:
     await protect(stage, Protection(settings=SETTINGS))
     stage.context |= {"client_id": NAME, "client_secret": SECRET}
 
 
-REFUSAL: Final = {
+REGISTRY: Final = "registry"
+"""The name of the HTTP server that rejects registrations."""
+REJECTION: Final = {
     "error": "invalid_redirect_uri",
-    "error_description": "these redirect addresses do not suit the application_type",
+    "error_description": "these redirect URIs do not fit the application_type",
 }
 
 
 @client_scenario(
-    "A registration that is refused",
-    script=IN_VAIN,
+    "Reject every registration",
+    script=MAY_FAIL,
     exercises=("auth.refused-registration",),
     transports=HTTP_ONLY,
     window=in_force("AU-46"),
 )
 async def drive_refused_registration(stage: ClientStage) -> None:
     async def serve(request: InboundRequest, reply: HttpReply) -> None:
-        await reply.respond(400, msgspec.json.encode(REFUSAL), [("Content-Type", JSON)])
+        await reply.respond(400, msgspec.json.encode(REJECTION), [("Content-Type", JSON)])
 
-    address = f"{await stage.add_server(REGISTRY, serve)}/register"
-    await protect(stage, Protection(settings={"metadata": {"registration_endpoint": address}}))
+    url = f"{await stage.add_server(REGISTRY, serve)}/register"
+    await protect(stage, Protection(settings={"metadata": {"registration_endpoint": url}}))
 
 
 # --- how it is judged
 
 
-ROW = "cimd-client-id-used"
-WANTED = f"client_id {CIMD}"
+DOCUMENT_USED: Final = "cimd-client-id-used"
 
 
 @official_check(
-    "auth/basic-cimd", "A client id that is the address of a document", requirements=(ROW, *SHARED)
+    "auth/basic-cimd",
+    "The client id is the URL of the metadata document",
+    requirements={DOCUMENT_USED: "The client id is not the URL of the metadata document", **SHARED},
 )
 def judge_basic_cimd(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, _used(Journey(trace)), owed=(AUTHORIZATION,), wanted={ROW: WANTED})
+    expected, own = f"client_id {CIMD}", []
+    for request in Flow(trace).authorizations:
+        name = request.params.get("client_id")
+        own.append(
+            observe(DOCUMENT_USED, name == CIMD, request, expected=expected, observed=f"client_id {name}")
+        )
+    yield from observe_steps(trace, own, steps=(AUTHORIZATION,), expected={DOCUMENT_USED: expected})
 
 
-def _used(journey: Journey) -> Iterator[Observation]:
-    for stop in journey.authorizations:
-        name = stop.said.get("client_id")
-        yield observe(ROW, name == CIMD, stop, expected=WANTED, observed=f"client_id {name}")
-
-
-PRE_REGISTRATION_ROW = "pre-registration-auth"
-PRE_REGISTRATION_WANTED: Final = (
-    "a token request with the credentials that the client was given, by HTTP Basic"
-)
+PRE_REGISTERED: Final = "pre-registration-auth"
 
 
 @official_check(
     "auth/pre-registration",
-    "Credentials that the client was given",
-    requirements=(PRE_REGISTRATION_ROW, *SHARED),
+    "Pre-registered credentials are used",
+    requirements={PRE_REGISTERED: "A token request does not use the pre-registered credentials", **SHARED},
 )
 def judge_pre_registration(trace: Trace) -> Iterator[Observation]:
-    yield from walked(
-        trace, _pre_registration_used(Journey(trace)), wanted={PRE_REGISTRATION_ROW: PRE_REGISTRATION_WANTED}
-    )
+    flow = Flow(trace)
+    registered = tuple(flow.context.get(key) for key in ("client_id", "client_secret"))
+    expected, own = "a token request with the pre-registered credentials, by HTTP Basic", []
+    for request in flow.token_requests:
+        pair = credentials(request)
+        observed = "no valid Basic header" if pair is None else f"client_id {pair[0]}, and a secret"
+        own.append(observe(PRE_REGISTERED, pair == registered, request, expected=expected, observed=observed))
+    yield from observe_steps(trace, own, expected={PRE_REGISTERED: expected})
 
 
-def _pre_registration_used(journey: Journey) -> Iterator[Observation]:
-    given = tuple(journey.context.get(key) for key in ("client_id", "client_secret"))
-    for stop in journey.exchanges:
-        shown = credentials(stop)
-        observed = "no such header" if shown is None else f"client_id {shown[0]}, and a secret"
-        yield observe(
-            PRE_REGISTRATION_ROW, shown == given, stop, expected=PRE_REGISTRATION_WANTED, observed=observed
-        )
+MOST_ATTEMPTS: Final = 3
+"""Equal registrations that are allowed: a client may start over at each step."""
 
 
-REFUSED_REGISTRATION_ROW = "AU-46"
-MOST: Final = 3
-"""How often the very same registration may be tried: each step of a client may begin anew."""
-EXPECTED: Final = "no request under a name that nobody gave out, and no endless row of registrations"
-
-
-@check("A refused registration is handled", requirements=(REFUSED_REGISTRATION_ROW,))
+@check(
+    "A rejected registration is handled",
+    requirements={"AU-46": "The client ignored that its registration was rejected"},
+)
 def judge_refused_registration(trace: Trace) -> Iterator[Observation]:
-    refused = [call for call in trace.calls if call.request.connection == REGISTRY]
-    if not refused:
+    rejected = [call for call in trace.calls if call.request.connection == REGISTRY]
+    if not rejected:
         return
-    journey = Journey(trace)
-    stops = [stop for stop in (*journey.authorizations, *journey.exchanges) if _is_made_up(stop)]
-    again = _repeated(refused)
-    observed = [f"client_id {client_of(stop)!r}" for stop in stops[:1]]
-    observed += [f"{again} times the same registration"] if again > MOST else []
-    holds = not stops and again <= MOST
+    flow = Flow(trace)
+    requests = (*flow.authorizations, *flow.token_requests)
+    # A client may try the URL of its metadata document anywhere.
+    invented = [request for request in requests if client_of(request) != CIMD]
+    attempts = max(Counter(body_of(call.request.raw) for call in rejected).values())
+    observed = [f"client_id {client_of(request)!r}" for request in invented[:1]]
+    observed += [f"the same registration {attempts} times"] if attempts > MOST_ATTEMPTS else []
     yield observe(
-        REFUSED_REGISTRATION_ROW,
-        holds,
-        *refused[:1],
-        *stops[:1],
-        expected=EXPECTED,
+        "AU-46",
+        not observed,
+        *rejected[:1],
+        *invented[:1],
+        expected="no request with a client id that was not issued, and no endless registrations",
         observed=", ".join(observed),
     )
 
 
-def _is_made_up(stop: Stop) -> bool:
-    """The address of its document a client may try anywhere."""
-    return client_of(stop) != CIMD
-
-
-def _repeated(refused: list[Call]) -> int:
-    return max(Counter(body_of(call.request.raw) for call in refused).values())
-
-
-TYPE, REDIRECTS = "AU-45", "AU-86"
-
-
-@check("A registration says enough", requirements=(TYPE, REDIRECTS), transports=HTTP_ONLY)
+@check(
+    "A registration has an application type and the redirect URIs",
+    requirements={
+        "AU-45": "A registration has no valid `application_type`",
+        "AU-86": "A redirect URI was used that is not registered",
+    },
+    transports=HTTP_ONLY,
+)
 def judge_registering(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for stop in journey.registrations:
-        said = stop.said.get("application_type")
+    flow = Flow(trace)
+    for request in flow.registrations:
+        kind = request.params.get("application_type")
         expected = "an application_type, native or web"
-        yield observe(TYPE, said in ("native", "web"), stop, expected=expected, observed=repr(said))
-    for stop in journey.authorizations:
-        for made in _made(journey, stop):
-            used, known = stop.said.get("redirect_uri"), made.said.get("redirect_uris")
+        yield observe("AU-45", kind in ("native", "web"), request, expected=expected, observed=repr(kind))
+    for request in flow.authorizations:
+        for registration in _registration(flow, request):
+            used, known = request.params.get("redirect_uri"), registration.params.get("redirect_uris")
             uris = known if isinstance(known, list) else []
-            # With a single one registered, there is no need to name it.
-            holds = any(_same(one, used) for one in uris) or (used is None and len(uris) == 1)
-            yield observe(REDIRECTS, holds, made, stop, expected=f"one of {known}", observed=used)
+            # A client with one registered URI may omit it.
+            holds = any(_same(uri, used) for uri in uris) or (used is None and len(uris) == 1)
+            yield observe("AU-86", holds, registration, request, expected=f"one of {known}", observed=used)
 
 
-def _made(journey: Journey, stop: Stop) -> list[Stop]:
-    """The registration under which a client asks."""
-    name = stop.said.get("client_id")
-    made = [one for one in journey.registrations if name is not None and one.told.get("client_id") == name]
-    return made[:1]
+def _registration(flow: Flow, request: AuthRequest) -> list[AuthRequest]:
+    """The registration that issued the client id of a request, if any."""
+    name = request.params.get("client_id")
+    earlier = [
+        past for past in flow.registrations if name is not None and past.answer.get("client_id") == name
+    ]
+    return earlier[:1]
 
 
 def _same(registered: Any, used: Any) -> bool:
-    """On this machine a port may be chosen for each request (RFC 8252, 7.3)."""
+    """Whether the URIs are equal; the port of a loopback address may differ (RFC 8252, 7.3)."""
     if not isinstance(registered, str) or not isinstance(used, str):
         return False
     try:
-        one, other = urlsplit(registered), urlsplit(used)
+        first, second = urlsplit(registered), urlsplit(used)
     except ValueError:
         return False
-    loopback = is_local(one.netloc) and one.hostname == other.hostname
-    return registered == used or (loopback and one._replace(netloc="") == other._replace(netloc=""))
-
-
-REGISTERED, SUPPORT, SOURCE, ORDER = "AU-34", "AU-35", "AU-36", "AU-37"
-ADDRESS, OFFERED, GIVEN = "AU-38", "AU-41", "AU-42"
+    loopback = is_local(first.netloc) and first.hostname == second.hostname
+    return registered == used or (loopback and first._replace(netloc="") == second._replace(netloc=""))
 
 
 @check(
     "The client id is one that the server can know",
-    requirements=(REGISTERED, SUPPORT, SOURCE, ORDER, ADDRESS, OFFERED, GIVEN),
+    requirements={
+        "AU-34": "The client did not use dynamic registration",
+        "AU-35": "The client did not use its metadata document",
+        "AU-36": "The client id is neither pre-registered nor registered nor a metadata document",
+        "AU-37": "The client chose its client id in the wrong order of priority",
+        "AU-38": "A client id URL is not https or has no path",
+        "AU-41": "A metadata document was used at a server that does not support them",
+        "AU-42": "The client did not use its pre-registered client id",
+    },
     transports=HTTP_ONLY,
 )
 def judge_client_ids(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for stop in journey.authorizations:
-        name = str(stop.said.get("client_id") or "")
-        yield from _judged(journey, stop, name)
+    flow = Flow(trace)
+    for request in flow.authorizations:
+        yield from _judge_client_id(flow, request, str(request.params.get("client_id") or ""))
 
 
-def _judged(journey: Journey, stop: Stop, name: str) -> Iterator[Observation]:
-    given = journey.context.get("client_id")
-    registered = _registered(journey, stop)
-    metadata = journey.metadata_of(stop.spot)
+def _judge_client_id(flow: Flow, request: AuthRequest, name: str) -> Iterator[Observation]:
+    registered, metadata = _registered_ids(flow, request), flow.metadata_of(request.server)
     documents = metadata.get("client_id_metadata_document_supported") is True
+    known = name in registered or name == flow.context.get("client_id") or _is_document(name)
     observed = f"client_id {name!r}"
 
-    known = name == given or name in registered or is_document(name)
-    expected = "an id that was given, registered or published"
-    yield observe(SOURCE, known, stop, expected=expected, observed=observed)
-    if is_url(name):
-        expected = "an https address with a path"
-        yield observe(ADDRESS, is_document(name), stop, expected=expected, observed=observed)
-    if metadata and (is_url(name) or not documents):
-        expected = "no address, since the server does not take such"
-        yield observe(OFFERED, documents or not is_url(name), stop, expected=expected, observed=observed)
-    if given is not None:
-        expected = f"client_id {given!r}, which it was given"
-        yield observe(GIVEN, name == given, stop, expected=expected, observed=observed)
-        yield observe(ORDER, name == given, stop, expected=expected, observed=observed)
-    elif documents:
-        expected = "the address of its metadata document, since the server takes such"
-        yield observe(SUPPORT, is_url(name), stop, expected=expected, observed=observed)
-        yield observe(ORDER, is_url(name), stop, expected=expected, observed=observed)
+    expected = "a client id that is pre-registered, registered or the URL of a metadata document"
+    yield observe("AU-36", known, request, expected=expected, observed=observed)
+    if _is_url(name):
+        expected = "an https URL with a path"
+        yield observe("AU-38", _is_document(name), request, expected=expected, observed=observed)
+    if metadata and (_is_url(name) or not documents):
+        expected = "no URL, since the server does not support metadata documents"
+        holds = documents or not _is_url(name)
+        yield observe("AU-41", holds, request, expected=expected, observed=observed)
+    for requirement, holds, expected in _priorities(flow, name, registered, metadata):
+        yield observe(requirement, holds, request, expected=expected, observed=observed)
+        yield observe("AU-37", holds, request, expected=expected, observed=observed)
+
+
+def _priorities(
+    flow: Flow, name: str, registered: set[str], metadata: dict[str, Any]
+) -> Iterator[tuple[str, bool, str]]:
+    """The kind of client id that has priority: its requirement, whether `name` is one, and what it is."""
+    own = flow.context.get("client_id")
+    if own is not None:
+        yield "AU-42", name == own, f"the pre-registered client_id {own!r}"
+    elif metadata.get("client_id_metadata_document_supported") is True:
+        yield "AU-35", _is_url(name), "the URL of its metadata document, which the server supports"
     elif isinstance(metadata.get("registration_endpoint"), str):
-        expected = "an id that it was registered under"
-        yield observe(REGISTERED, name in registered, stop, expected=expected, observed=observed)
-        yield observe(ORDER, name in registered, stop, expected=expected, observed=observed)
+        yield "AU-34", name in registered, "a registered client id"
 
 
-def _registered(journey: Journey, stop: Stop) -> set[str]:
-    made = [one for one in journey.registrations if one.spot == stop.spot and one.n < stop.n]
-    return {name for one in made if isinstance(name := one.told.get("client_id"), str)}
+def _registered_ids(flow: Flow, request: AuthRequest) -> set[str]:
+    earlier = [past for past in flow.registrations if past.server == request.server and past.n < request.n]
+    return {name for past in earlier if isinstance(name := past.answer.get("client_id"), str)}
 
 
-def is_url(name: str) -> bool:
+def _is_url(name: str) -> bool:
     return "://" in name
 
 
-def is_document(name: str) -> bool:
+def _is_document(name: str) -> bool:
     try:
         parts = urlsplit(name)
     except ValueError:
@@ -270,102 +277,108 @@ def is_document(name: str) -> bool:
 # --- what the checks must catch
 
 
-@on_request(
-    "it shows another secret than it was given",
-    breaks="pre-registration-auth",
-    scenario="auth/pre-registration",
-)
+@on_request("sends a wrong secret", breaks=PRE_REGISTERED, scenario="auth/pre-registration")
 def other_secret(request: Request, client: ScriptedClient) -> Request | None:
-    if goes_to(request, TOKEN):
+    if is_to(request, TOKEN):
         pair = f"{client.context['client_id']}:another-secret"
         request.set("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
     return request
 
 
-@on_request(
-    "it registers as an application of no known type", breaks="AU-45", scenario="auth/metadata-default"
+ALTERED: Final = (
+    alters(
+        "desktop-application",
+        "registers with an unknown application type",
+        REGISTER,
+        breaks="AU-45",
+        scenario="auth/metadata-default",
+        application_type="desktop",
+    ),
+    alters(
+        "redirect-unregistered",
+        "uses a redirect URI that it did not register",
+        AUTHORIZE,
+        breaks="AU-86",
+        scenario="auth/metadata-default",
+        redirect_uri="http://127.0.0.1:3000/elsewhere",
+    ),
+    alters(
+        "document-without-path",
+        "uses a URL without a path as client id",
+        AUTHORIZE,
+        breaks="AU-38",
+        scenario="auth/basic-cimd",
+        client_id="https://conformance-test.local",
+    ),
+    alters(
+        "given-id-ignored",
+        "ignores its pre-registered client id",
+        AUTHORIZE,
+        breaks="AU-42",
+        scenario="auth/pre-registration",
+        client_id="somebody-else",
+    ),
+    alters(
+        "no-application-type",
+        "registers without an application type",
+        REGISTER,
+        breaks="sep-837-application-type-present",
+        scenario="auth/metadata-default",
+        application_type=None,
+    ),
 )
-def desktop_application(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, REGISTER, application_type="desktop")
-
-
-@on_request(
-    "it wants the answer at an address that it did not register",
-    breaks="AU-86",
-    scenario="auth/metadata-default",
-)
-def redirect_unregistered(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, redirect_uri="http://127.0.0.1:3000/elsewhere")
-
-
-@on_request("its id is an address without a path", breaks="AU-38", scenario="auth/basic-cimd")
-def document_without_path(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, client_id="https://conformance-test.local")
-
-
-@on_request("it is not who it was told to be", breaks="AU-42", scenario="auth/pre-registration")
-def given_id_ignored(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, client_id="somebody-else")
-
-
-@on_request(
-    "it registers without a type of application",
-    breaks="sep-837-application-type-present",
-    scenario="auth/metadata-default",
-)
-def no_application_type(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, REGISTER, application_type=None)
-
-
 BEHAVIOURS: Final = (
     behaviour(
         "auth.document-unused",
-        "it registers though the server takes documents",
-        breaks="cimd-client-id-used",
+        "registers although the server supports metadata documents",
+        breaks=DOCUMENT_USED,
         scenario="auth/basic-cimd",
         uses_document=False,
     ),
     behaviour(
-        "auth.refusal-ignored", "it goes on as if it were registered", breaks="AU-46", honours_refusal=False
+        "auth.refusal-ignored",
+        "continues as if its registration had succeeded",
+        breaks="AU-46",
+        honours_refusal=False,
     ),
     behaviour(
         "auth.registration-unknown",
-        "it cannot register",
+        "does not support registration",
         breaks="AU-34",
         scenario="auth/token-endpoint-auth-none",
         registers=False,
     ),
     behaviour(
         "auth.documents-unknown",
-        "it knows no metadata documents of clients",
+        "does not support metadata documents",
         breaks="AU-35",
         scenario="auth/basic-cimd",
         uses_document=False,
     ),
     behaviour(
         "auth.id-made-up",
-        "it makes up its own id",
+        "invents a client id",
         breaks="AU-36",
         scenario="auth/metadata-default",
         registers=False,
     ),
     behaviour(
         "auth.registers-first",
-        "it registers before it thinks of its document",
+        "prefers registration to its metadata document",
         breaks="AU-37",
         scenario="auth/basic-cimd",
         uses_document=False,
     ),
     behaviour(
         "auth.documents-not-offered",
-        "its id is a document though the server takes none",
+        "uses a metadata document although the server does not support them",
         breaks="AU-41",
         scenario="auth/metadata-default",
         checks_documents=False,
     ),
     behaviour(
         "auth.never-registers",
-        "it makes up its id instead of registering",
+        "invents a client id instead of registering",
         breaks="client-registration",
         scenario="auth/metadata-default",
         registers=False,

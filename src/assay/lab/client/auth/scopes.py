@@ -1,34 +1,41 @@
-"""Which scopes a client asks for, and when it asks for more."""
+"""The scopes that a client requests, and step-up authorization."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Final
 
 from assay.lab.client.declaration import official_scenario
 from assay.lab.everything.declaration import official_check
-from assay.lab.harness import Observation, Request, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
-from assay.lab.harness.scripted_client.client import ScriptedClient
+from assay.lab.harness import Observation, Trace, check, observe
+from assay.lab.harness.sabotage.client_saboteur import behaviour
 from assay.lab.harness.scripted_server.stage import ClientStage
-from assay.lab.harness.trace.challenge import Challenge
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, altered
-from .flow import Journey, Stop, before, content
-from .official_step import AUTHORIZATION, SHARED, walked
-from .protected_server import BY_CODE, FOUND, IN_VAIN, LIST_AND_CALL, Protection, Refusal, Visitor, protect
+from .altered_request import AUTHORIZE, alters
+from .flow import AuthRequest, Flow, before, content
+from .official_step import AUTHORIZATION, SHARED, observe_steps
+from .protected_server import (
+    CODE_FLOW_CHECKS,
+    LIST_AND_CALL,
+    MAY_FAIL,
+    WITH_DISCOVERY,
+    GuardedRequest,
+    Protection,
+    Rejection,
+    protect,
+)
 
 # --- what is asked
 
 
 @official_scenario(
     "auth/scope-from-scopes-supported",
-    "The metadata names scopes",
+    "Name scopes in the metadata",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
     aliases=("auth/scope-handling",),
 )
 async def drive_scope_from_scopes_supported(stage: ClientStage) -> None:
@@ -37,10 +44,10 @@ async def drive_scope_from_scopes_supported(stage: ClientStage) -> None:
 
 @official_scenario(
     "auth/scope-from-www-authenticate",
-    "The challenge names a scope",
+    "Name a scope in the challenge",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
     aliases=("auth/scope-handling",),
 )
 async def drive_scope_from_www_authenticate(stage: ClientStage) -> None:
@@ -49,10 +56,10 @@ async def drive_scope_from_www_authenticate(stage: ClientStage) -> None:
 
 @official_scenario(
     "auth/scope-omitted-when-undefined",
-    "Nobody names a scope",
+    "Name no scope anywhere",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
     aliases=("auth/scope-handling",),
 )
 async def drive_scope_omitted_when_undefined(stage: ClientStage) -> None:
@@ -60,320 +67,310 @@ async def drive_scope_omitted_when_undefined(stage: ClientStage) -> None:
 
 
 SCOPE: Final = "mcp:admin"
-PATIENCE: Final = 3
-"""Requests with a token that are refused in the same words; who comes again is told that it is over."""
+REJECTIONS: Final = 3
+"""Requests that are rejected for insufficient scope; later ones get 410 Gone."""
 
 
 @official_scenario(
     "auth/scope-retry-limit",
-    "A scope that is never enough",
-    script=IN_VAIN,
-    exercises=BY_CODE,
-    window=FOUND,
+    "Reject every token for insufficient scope",
+    script=MAY_FAIL,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
     aliases=("auth/scope-handling",),
 )
 async def drive_scope_retry_limit(stage: ClientStage) -> None:
-    protected = await protect(stage, Protection(scope=SCOPE, scopes=(SCOPE,), opens=True))
-    refused = count(1)
+    protected = await protect(stage, Protection(scope=SCOPE, scopes=(SCOPE,), open_handshake=True))
+    rejections = count(1)
 
-    def guard(visitor: Visitor) -> Refusal | None:
-        if visitor.opens:
+    def guard(request: GuardedRequest) -> Rejection | None:
+        if request.is_handshake:
             return None
-        if visitor.claims is None:
-            return protected.unknown()
-        return protected.insufficient(SCOPE) if next(refused) <= PATIENCE else Refusal(410)
+        if request.claims is None:
+            return protected.unauthorized()
+        return protected.insufficient(SCOPE) if next(rejections) <= REJECTIONS else Rejection(410)
 
     protected.guard = guard
 
 
 @official_scenario(
     "auth/scope-step-up",
-    "Another scope is needed for a call",
+    "Require another scope for a tool call",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=FOUND,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_DISCOVERY,
     aliases=("auth/scope-handling",),
 )
 async def drive_scope_step_up(stage: ClientStage) -> None:
-    await protect(
-        stage,
-        Protection(scope="mcp:basic", scopes=("mcp:profile",), needs={"tools/call": "mcp:write"}, opens=True),
+    protection = Protection(
+        scope="mcp:basic",
+        scopes=("mcp:profile",),
+        needed_scopes={"tools/call": "mcp:write"},
+        open_handshake=True,
     )
+    await protect(stage, protection)
 
 
 # --- how it is judged
 
 
-ROW = "scope-from-scopes-supported"
-WANTED = "the scopes mcp:basic, mcp:read and mcp:write, as the metadata says"
+def _judge_scopes(
+    trace: Trace, requirement: str, expected: str, holds: Callable[[AuthRequest], bool]
+) -> Iterator[Observation]:
+    own = [
+        observe(requirement, holds(request), request, expected=expected, observed=_scope(request))
+        for request in Flow(trace).authorizations
+    ]
+    yield from observe_steps(trace, own, steps=(AUTHORIZATION,), expected={requirement: expected})
+
+
+def _scope(request: AuthRequest) -> str:
+    return f"scope {request.params.get('scope')!r}"
 
 
 @official_check(
     "auth/scope-from-scopes-supported",
-    "All scopes of the metadata are asked for",
-    requirements=(ROW, *SHARED),
+    "All scopes in the metadata are requested",
+    requirements={
+        "scope-from-scopes-supported": "An authorization request lacks a scope of the metadata",
+        **SHARED,
+    },
 )
 def judge_scope_from_scopes_supported(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, _asked(Journey(trace)), owed=(AUTHORIZATION,), wanted={ROW: WANTED})
-
-
-def _asked(journey: Journey) -> Iterator[Observation]:
-    for stop in journey.authorizations:
-        holds = {"mcp:basic", "mcp:read", "mcp:write"} <= {*stop.scopes}
-        yield observe(ROW, holds, stop, expected=WANTED, observed=f"scope {stop.said.get('scope')!r}")
-
-
-SCOPE_FROM_WWW_AUTHENTICATE_ROW = "scope-from-www-authenticate"
-SCOPE_FROM_WWW_AUTHENTICATE_WANTED = "a scope with mcp:basic, as the challenge says"
+    scopes = {"mcp:basic", "mcp:read", "mcp:write"}
+    expected = "the scopes mcp:basic, mcp:read and mcp:write of the metadata"
+    yield from _judge_scopes(
+        trace, "scope-from-scopes-supported", expected, lambda request: scopes <= {*request.scopes}
+    )
 
 
 @official_check(
     "auth/scope-from-www-authenticate",
-    "The scope of the challenge is asked for",
-    requirements=(SCOPE_FROM_WWW_AUTHENTICATE_ROW, *SHARED),
+    "The scope in the challenge is requested",
+    requirements={
+        "scope-from-www-authenticate": "An authorization request lacks the scope of the challenge",
+        **SHARED,
+    },
 )
 def judge_scope_from_www_authenticate(trace: Trace) -> Iterator[Observation]:
-    yield from walked(
-        trace,
-        _scope_from_www_authenticate_asked(Journey(trace)),
-        owed=(AUTHORIZATION,),
-        wanted={SCOPE_FROM_WWW_AUTHENTICATE_ROW: SCOPE_FROM_WWW_AUTHENTICATE_WANTED},
+    expected = "a scope with mcp:basic, as in the challenge"
+    yield from _judge_scopes(
+        trace, "scope-from-www-authenticate", expected, lambda request: "mcp:basic" in request.scopes
     )
-
-
-def _scope_from_www_authenticate_asked(journey: Journey) -> Iterator[Observation]:
-    for stop in journey.authorizations:
-        holds = "mcp:basic" in stop.scopes
-        yield observe(
-            SCOPE_FROM_WWW_AUTHENTICATE_ROW,
-            holds,
-            stop,
-            expected=SCOPE_FROM_WWW_AUTHENTICATE_WANTED,
-            observed=f"scope {stop.said.get('scope')!r}",
-        )
-
-
-SCOPE_OMITTED_WHEN_UNDEFINED_ROW = "scope-omitted-when-undefined"
-SCOPE_OMITTED_WHEN_UNDEFINED_WANTED = "no scope"
 
 
 @official_check(
     "auth/scope-omitted-when-undefined",
-    "No scope is asked for where nobody names one",
-    requirements=(SCOPE_OMITTED_WHEN_UNDEFINED_ROW, *SHARED),
+    "No scope is requested where none is named",
+    requirements={
+        "scope-omitted-when-undefined": "An authorization request has a scope that nothing names",
+        **SHARED,
+    },
 )
 def judge_scope_omitted_when_undefined(trace: Trace) -> Iterator[Observation]:
-    yield from walked(
-        trace,
-        _scope_omitted_when_undefined_asked(Journey(trace)),
-        owed=(AUTHORIZATION,),
-        wanted={SCOPE_OMITTED_WHEN_UNDEFINED_ROW: SCOPE_OMITTED_WHEN_UNDEFINED_WANTED},
+    yield from _judge_scopes(
+        trace, "scope-omitted-when-undefined", "no scope", lambda request: not request.scopes
     )
 
 
-def _scope_omitted_when_undefined_asked(journey: Journey) -> Iterator[Observation]:
-    for stop in journey.authorizations:
-        holds = not stop.scopes
-        yield observe(
-            SCOPE_OMITTED_WHEN_UNDEFINED_ROW,
-            holds,
-            stop,
-            expected=SCOPE_OMITTED_WHEN_UNDEFINED_WANTED,
-            observed=f"scope {stop.said.get('scope')!r}",
-        )
-
-
-SCOPE_RETRY_LIMIT_ROW = "scope-retry-limit"
-MOST: Final = 3
+MOST_ATTEMPTS: Final = 3
 
 
 @official_check(
-    "auth/scope-retry-limit", "The client gives up", requirements=(SCOPE_RETRY_LIMIT_ROW, *SHARED)
+    "auth/scope-retry-limit",
+    "The client limits its attempts to get a scope",
+    requirements={"scope-retry-limit": "The client requested the same scope too often", **SHARED},
 )
 def judge_scope_retry_limit(trace: Trace) -> Iterator[Observation]:
-    wanted = f"authorization requests, {MOST} at most"
-    yield from walked(trace, _counted(Journey(trace), wanted), wanted={SCOPE_RETRY_LIMIT_ROW: wanted})
+    requests = Flow(trace).authorizations
+    expected, observed = f"at most {MOST_ATTEMPTS} authorization requests", f"{len(requests)} requests"
+    holds = len(requests) <= MOST_ATTEMPTS
+    own = [observe("scope-retry-limit", holds, *requests, expected=expected, observed=observed)]
+    yield from observe_steps(trace, own if requests else (), expected={"scope-retry-limit": expected})
 
 
-def _counted(journey: Journey, wanted: str) -> Iterator[Observation]:
-    made = journey.authorizations
-    if made:
-        yield observe(
-            SCOPE_RETRY_LIMIT_ROW, len(made) <= MOST, *made, expected=wanted, observed=f"{len(made)} of them"
-        )
-
-
-FIRST, NEXT = "scope-step-up-initial", "scope-step-up-escalation"
-UNION = "sep-2350-scope-union-on-reauth"
+INITIAL, ESCALATION = "scope-step-up-initial", "scope-step-up-escalation"
+UNION: Final = "sep-2350-scope-union-on-reauth"
 BASIC, WRITE = "mcp:basic", "mcp:write"
-OWED = {
-    FIRST: f"an authorization with the scope {BASIC}",
-    NEXT: f"a second authorization, with the scope {WRITE}",
-    UNION: f"a second authorization, with the scopes {BASIC} and {WRITE}",
-}
 
 
-@official_check("auth/scope-step-up", "Another scope for a call", requirements=(FIRST, NEXT, UNION, *SHARED))
+@official_check(
+    "auth/scope-step-up",
+    "A missing scope is requested, along with the earlier ones",
+    requirements={
+        INITIAL: "The first authorization request lacks the scope of the challenge",
+        ESCALATION: "The second authorization request lacks the missing scope",
+        UNION: "The second authorization request drops the earlier scope",
+        **SHARED,
+    },
+)
 def judge_scope_step_up(trace: Trace) -> Iterator[Observation]:
-    yield from walked(trace, _scope_step_up_asked(Journey(trace)), owed=(AUTHORIZATION,), wanted=OWED)
+    expected = {
+        INITIAL: f"an authorization request with the scope {BASIC}",
+        ESCALATION: f"a second authorization request, with the scope {WRITE}",
+        UNION: f"a second authorization request, with the scopes {BASIC} and {WRITE}",
+    }
+    yield from observe_steps(trace, _step_up(Flow(trace)), steps=(AUTHORIZATION,), expected=expected)
 
 
-def _scope_step_up_asked(journey: Journey) -> Iterator[Observation]:
-    yield from (_has(FIRST, BASIC, stop) for stop in journey.authorizations[:1])
-    for call in [one for one in journey.visits if one.status == 403][:1]:
-        later = [stop for stop in journey.authorizations if stop.n > call.request.n]
-        for stop in later[:1]:
-            yield _has(NEXT, WRITE, stop)
-            yield _has(UNION, BASIC, stop)
-        # Here silence is a failure, where asking for the wrong scope is a warning.
-        wanted = "another request, once a call was refused"
-        yield observe(AUTHORIZATION, bool(later), call, expected=wanted, observed="no other request")
+def _step_up(flow: Flow) -> Iterator[Observation]:
+    yield from (_has_scope(INITIAL, BASIC, request) for request in flow.authorizations[:1])
+    for call in [call for call in flow.endpoint_calls if call.status == 403][:1]:
+        later = [request for request in flow.authorizations if request.n > call.request.n]
+        for request in later[:1]:
+            yield _has_scope(ESCALATION, WRITE, request)
+            yield _has_scope(UNION, BASIC, request)
+        # Requesting nothing is a failure; requesting the wrong scope is only a warning.
+        expected = "another authorization request after a call was rejected"
+        yield observe(AUTHORIZATION, bool(later), call, expected=expected, observed="no other request")
 
 
-def _has(row: str, scope: str, stop: Stop) -> Observation:
-    return observe(
-        row,
-        scope in stop.scopes,
-        stop,
-        expected=f"a scope with {scope}",
-        observed=f"scope {stop.said.get('scope')!r}",
-    )
+def _has_scope(requirement: str, scope: str, request: AuthRequest) -> Observation:
+    holds, expected = scope in request.scopes, f"a scope with {scope}"
+    return observe(requirement, holds, request, expected=expected, observed=_scope(request))
 
 
-NO_RELATION, AUTHORITY, CHOICE, SCOPES_UNION, STEP_UP = "AU-16", "AU-17", "AU-18", "AU-19", "AU-74"
-SPECIAL: Final = frozenset({"openid", "offline_access"})
-"""What a client may ask for by itself."""
+OPTIONAL: Final = frozenset({"openid", "offline_access"})
+"""Scopes that a client may always request."""
 
 
 @check(
-    "Scopes are those of the challenge, else of the metadata",
-    requirements=(NO_RELATION, AUTHORITY, CHOICE, SCOPES_UNION, STEP_UP),
+    "Scopes come from the challenge, or else from the metadata",
+    requirements={
+        "AU-16": "The client left out a scope of the challenge that the metadata does not list",
+        "AU-17": "An authorization request lacks a scope of the challenge",
+        "AU-18": "The requested scopes are not those of the challenge or the metadata",
+        "AU-19": "An authorization request drops scopes of an earlier one",
+        "AU-74": "The client did not request a scope that was missing",
+    },
     transports=HTTP_ONLY,
 )
 def judge_scopes(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for stop in journey.authorizations:
-        told = [one for call, one in journey.challenged if call.request.n < stop.n]
-        if told:
-            yield from _scopes_asked(journey, stop, told[-1])
-    yield from _stepped_up(journey)
+    flow = Flow(trace)
+    for request in flow.authorizations:
+        earlier = [challenge for call, challenge in flow.challenged if call.request.n < request.n]
+        if earlier:
+            yield from _judge_requested(flow, request, {*earlier[-1].scopes})
+    yield from _judge_step_up(flow)
 
 
-def _scopes_asked(journey: Journey, stop: Stop, challenge: Challenge) -> Iterator[Observation]:
-    wanted, asked, supported = {*challenge.scopes}, {*stop.scopes}, _supported(journey, stop)
-    observed = f"scope {stop.said.get('scope')!r}"
-    if wanted:
-        expected = f"all of {sorted(wanted)}, which the challenge names"
-        yield observe(AUTHORITY, wanted <= asked, stop, expected=expected, observed=observed)
-        if supported and not wanted <= supported:
-            yield observe(NO_RELATION, wanted <= asked, stop, expected=expected, observed=observed)
-    earlier = _earlier(journey, stop)
-    right = wanted or supported
-    holds = right <= asked <= right | earlier | SPECIAL
-    yield observe(CHOICE, holds, stop, expected=f"the scopes {sorted(right)}", observed=observed)
+def _judge_requested(flow: Flow, request: AuthRequest, challenged: set[str]) -> Iterator[Observation]:
+    requested, supported, observed = {*request.scopes}, _supported(flow, request), _scope(request)
+    if challenged:
+        holds, expected = challenged <= requested, f"all of {sorted(challenged)}, as in the challenge"
+        yield observe("AU-17", holds, request, expected=expected, observed=observed)
+        if supported and not challenged <= supported:
+            yield observe("AU-16", holds, request, expected=expected, observed=observed)
+    earlier = _earlier(flow, request)
+    right = challenged or supported
+    holds = right <= requested <= right | earlier | OPTIONAL
+    yield observe("AU-18", holds, request, expected=f"the scopes {sorted(right)}", observed=observed)
     if earlier:
         expected = f"the earlier scopes {sorted(earlier)} as well"
-        yield observe(SCOPES_UNION, earlier <= asked, stop, expected=expected, observed=observed)
+        yield observe("AU-19", earlier <= requested, request, expected=expected, observed=observed)
 
 
-def _supported(journey: Journey, stop: Stop) -> set[str]:
-    """Scopes that the client had read of in the metadata of the resource."""
-    read = [content(call) for call in before(journey.resource_documents, stop.n) if call.status == 200]
-    named = read[-1].get("scopes_supported") if read else None
-    return {one for one in named if isinstance(one, str)} if isinstance(named, list) else set()
+def _supported(flow: Flow, request: AuthRequest) -> set[str]:
+    """The scopes in the resource's metadata that the client had read."""
+    read = [content(call) for call in before(flow.resource_documents, request.n) if call.status == 200]
+    scopes = read[-1].get("scopes_supported") if read else None
+    return {scope for scope in scopes if isinstance(scope, str)} if isinstance(scopes, list) else set()
 
 
-def _earlier(journey: Journey, stop: Stop) -> set[str]:
-    """Scopes that it had asked the same server for."""
-    asked = (one for one in journey.authorizations if one.n < stop.n and one.spot == stop.spot)
-    return {scope for one in asked for scope in one.scopes}
+def _earlier(flow: Flow, request: AuthRequest) -> set[str]:
+    """The scopes that the client had requested from the same server."""
+    earlier = [past for past in flow.authorizations if past.n < request.n and past.server == request.server]
+    return {scope for past in earlier for scope in past.scopes}
 
 
-def _stepped_up(journey: Journey) -> Iterator[Observation]:
-    for call, challenge in journey.challenged:
-        wanted = {*challenge.scopes}
-        if call.status != 403 or challenge.params.get("error") != "insufficient_scope" or not wanted:
+def _judge_step_up(flow: Flow) -> Iterator[Observation]:
+    for call, challenge in flow.challenged:
+        missing = {*challenge.scopes}
+        if call.status != 403 or challenge.params.get("error") != "insufficient_scope" or not missing:
             continue
-        earlier = [one for one in journey.authorizations if one.n < call.request.n]
-        if wanted <= {scope for one in earlier for scope in one.scopes}:
-            continue  # asking for the same again would be no help
-        later = [one for one in journey.authorizations if one.n > call.request.n]
-        holds = any(wanted <= {*one.scopes} for one in later)
-        expected = f"an authorization with {sorted(wanted)}, which was missing"
-        observed = "none" if not later else f"scope {later[0].said.get('scope')!r}"
-        yield observe(STEP_UP, holds, call, *later[:1], expected=expected, observed=observed)
+        earlier = [request for request in flow.authorizations if request.n < call.request.n]
+        if missing <= {scope for request in earlier for scope in request.scopes}:
+            continue  # The same request again would not help.
+        later = [request for request in flow.authorizations if request.n > call.request.n]
+        holds = any(missing <= {*request.scopes} for request in later)
+        expected = f"an authorization request with {sorted(missing)}"
+        observed = _scope(later[0]) if later else "none"
+        yield observe("AU-74", holds, call, *later[:1], expected=expected, observed=observed)
 
 
-RETRIES_ROW = "AU-75"
-
-
-@check("Attempts to get a scope are limited", requirements=(RETRIES_ROW,), transports=HTTP_ONLY)
+@check(
+    "Attempts to get a scope are limited",
+    requirements={"AU-75": "The client requested the same scope too often"},
+    transports=HTTP_ONLY,
+)
 def judge_retries(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for call, challenge in journey.challenged:
-        wanted = {*challenge.scopes}
-        asked = [one for one in journey.authorizations if wanted and wanted <= {*one.scopes}]
-        if call.status == 403 and asked and asked[0].n < call.request.n:
-            expected = f"{MOST} authorizations at most for the scope {' '.join(challenge.scopes)}"
-            yield observe(
-                RETRIES_ROW, len(asked) <= MOST, *asked, expected=expected, observed=f"{len(asked)} of them"
-            )
+    flow = Flow(trace)
+    for call, challenge in flow.challenged:
+        scopes = {*challenge.scopes}
+        requests = [request for request in flow.authorizations if scopes and scopes <= {*request.scopes}]
+        if call.status == 403 and requests and requests[0].n < call.request.n:
+            holds, observed = len(requests) <= MOST_ATTEMPTS, f"{len(requests)} requests"
+            expected = f"at most {MOST_ATTEMPTS} authorization requests for {' '.join(challenge.scopes)}"
+            yield observe("AU-75", holds, *requests, expected=expected, observed=observed)
             return
 
 
 # --- what the checks must catch
 
 
-@on_request(
-    "it asks for the first scope of the metadata alone",
-    breaks="scope-from-scopes-supported",
-    scenario="auth/scope-from-scopes-supported",
+ALTERED: Final = (
+    alters(
+        "one-supported-scope",
+        "requests only the first scope of the metadata",
+        AUTHORIZE,
+        breaks="scope-from-scopes-supported",
+        scenario="auth/scope-from-scopes-supported",
+        scope="mcp:basic",
+    ),
+    alters(
+        "scope-of-its-own",
+        "requests a scope that nothing names",
+        AUTHORIZE,
+        breaks="scope-omitted-when-undefined",
+        scenario="auth/scope-omitted-when-undefined",
+        scope="everything",
+    ),
+    alters(
+        "same-scope-again",
+        "requests the same scope again when it was insufficient",
+        AUTHORIZE,
+        breaks=ESCALATION,
+        scenario="auth/scope-step-up",
+        scope="mcp:basic",
+    ),
+    alters(
+        "challenge-scope-lost",
+        "requests no scope",
+        AUTHORIZE,
+        breaks="AU-17",
+        scenario="auth/scope-from-www-authenticate",
+        scope=None,
+    ),
+    alters(
+        "more-scope-than-needed",
+        "requests more than the scope of the challenge",
+        AUTHORIZE,
+        breaks="AU-18",
+        scenario="auth/scope-from-www-authenticate",
+        scope="mcp:basic mcp:admin",
+    ),
 )
-def one_supported_scope(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, scope="mcp:basic")
-
-
-@on_request(
-    "it asks for a scope that nobody named",
-    breaks="scope-omitted-when-undefined",
-    scenario="auth/scope-omitted-when-undefined",
-)
-def scope_of_its_own(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, scope="everything")
-
-
-@on_request(
-    "it asks for the same scope again when that was not enough",
-    breaks="scope-step-up-escalation",
-    scenario="auth/scope-step-up",
-)
-def same_scope_again(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, scope="mcp:basic")
-
-
-@on_request("it asks for no scope at all", breaks="AU-17", scenario="auth/scope-from-www-authenticate")
-def challenge_scope_lost(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, scope=None)
-
-
-@on_request(
-    "it asks for more than it was told to", breaks="AU-18", scenario="auth/scope-from-www-authenticate"
-)
-def more_scope_than_needed(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, scope="mcp:basic mcp:admin")
-
-
 BEHAVIOURS: Final = (
     behaviour(
         "auth.challenge-scope-ignored",
-        "it does not ask for the scope of the challenge",
+        "ignores the scope of the challenge",
         breaks="scope-from-www-authenticate",
         scenario="auth/scope-from-www-authenticate",
         honours_scope=False,
     ),
     behaviour(
         "auth.never-gives-up",
-        "it asks for authorization as long as it is refused",
+        "requests authorization as long as it is rejected",
         breaks="scope-retry-limit",
         scenario="auth/scope-retry-limit",
         tracks_scopes=False,
@@ -381,42 +378,42 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "auth.first-scope-ignored",
-        "it asks for the scopes of the metadata instead of the first challenge's",
-        breaks="scope-step-up-initial",
+        "prefers the scopes of the metadata to those of the first challenge",
+        breaks=INITIAL,
         scenario="auth/scope-step-up",
         honours_scope=False,
     ),
     behaviour(
         "auth.earlier-scope-dropped",
-        "it drops the scope that it had when it asks for another",
-        breaks="sep-2350-scope-union-on-reauth",
+        "drops its earlier scope when it requests another",
+        breaks=UNION,
         scenario="auth/scope-step-up",
         keeps_scopes=False,
     ),
     behaviour(
         "auth.only-supported-scopes",
-        "it asks for no scope that the metadata does not name",
+        "requests only scopes that the metadata lists",
         breaks="AU-16",
         scenario="auth/scope-step-up",
         trusts_supported=True,
     ),
     behaviour(
         "auth.scopes-replaced",
-        "a new scope takes the place of the old one",
+        "replaces its earlier scope by the new one",
         breaks="AU-19",
         scenario="auth/scope-step-up",
         keeps_scopes=False,
     ),
     behaviour(
         "auth.never-steps-up",
-        "it gives up where another scope is needed",
+        "gives up when another scope is needed",
         breaks="AU-74",
         scenario="auth/scope-step-up",
         steps_up=False,
     ),
     behaviour(
         "auth.retries-without-end",
-        "it does not count how often it was refused",
+        "does not limit its attempts",
         breaks="AU-75",
         scenario="auth/scope-retry-limit",
         tracks_scopes=False,

@@ -1,41 +1,43 @@
-"""How a client authenticates at the token endpoint."""
+"""Authentication of clients at the token endpoint."""
 
 from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator
+from typing import Final
 
 from assay.lab.client.declaration import official_scenario
 from assay.lab.everything.declaration import official_check
-from assay.lab.harness import Observation, Request, Trace
+from assay.lab.harness import Observation, Request, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.stage import ClientStage
 
-from .altered_request import AUTHORIZE, ENDPOINT, TOKEN, altered, goes_to
-from .credential import BASIC, NONE, POST, ROWS, authenticated
-from .protected_server import BY_CODE, LIST_AND_CALL, RESOURCES, Protection, protect
+from .altered_request import AUTHORIZE, ENDPOINT, TOKEN, altered, alters, is_to
+from .flow import BASIC, NONE, POST, AuthRequest, Flow, credentials, is_absolute, method_of
+from .official_step import SHARED, authorization_of, observe_steps
+from .protected_server import CODE_FLOW_CHECKS, LIST_AND_CALL, WITH_RESOURCES, Protection, protect
 
 # --- what is asked
 
 
 @official_scenario(
     "auth/token-endpoint-auth-basic",
-    "The token endpoint takes client_secret_basic",
+    "Offer client_secret_basic at the token endpoint",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=RESOURCES,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_RESOURCES,
 )
 async def drive_token_endpoint_auth_basic(stage: ClientStage) -> None:
-    await protect(stage, Protection(settings={"methods": ("client_secret_basic",)}))
+    await protect(stage, Protection(settings={"methods": (BASIC,)}))
 
 
 @official_scenario(
     "auth/token-endpoint-auth-none",
-    "The token endpoint takes public clients",
+    "Offer a token endpoint for public clients",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=RESOURCES,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_RESOURCES,
 )
 async def drive_token_endpoint_auth_none(stage: ClientStage) -> None:
     await protect(stage)
@@ -43,102 +45,151 @@ async def drive_token_endpoint_auth_none(stage: ClientStage) -> None:
 
 @official_scenario(
     "auth/token-endpoint-auth-post",
-    "The token endpoint takes client_secret_post",
+    "Offer client_secret_post at the token endpoint",
     script=LIST_AND_CALL,
-    exercises=BY_CODE,
-    window=RESOURCES,
+    exercises=CODE_FLOW_CHECKS,
+    window=WITH_RESOURCES,
 )
 async def drive_token_endpoint_auth_post(stage: ClientStage) -> None:
-    await protect(stage, Protection(settings={"methods": ("client_secret_post",)}))
+    await protect(stage, Protection(settings={"methods": (POST,)}))
 
 
 # --- how it is judged
 
 
+METHOD: Final = "token-endpoint-auth-method"
+IN_AUTHORIZATION, IN_TOKEN = "resource-parameter-in-authorization", "resource-parameter-in-token"
+VALID, SAME = "resource-parameter-valid-uri", "resource-parameter-consistency"
+MATCHES: Final = "resource-parameter-matches-prm"
+FAULTS: Final = {
+    METHOD: "A token request does not use the method that the server supports",
+    IN_AUTHORIZATION: "An authorization request has no `resource`",
+    IN_TOKEN: "A token request has no `resource`",
+    VALID: "`resource` is not an absolute URI without a fragment",
+    SAME: "`resource` differs between the authorization and the token request",
+    MATCHES: "`resource` differs from the resource's metadata",
+    **SHARED,
+}
+
+
 @official_check(
-    "auth/token-endpoint-auth-basic", "The method of the token endpoint is used", requirements=ROWS
+    "auth/token-endpoint-auth-basic", "The client authenticates by HTTP Basic", requirements=FAULTS
 )
 def judge_token_endpoint_auth_basic(trace: Trace) -> Iterator[Observation]:
-    yield from authenticated(trace, BASIC)
+    yield from _judge_method(trace, BASIC)
 
 
-@official_check(
-    "auth/token-endpoint-auth-none", "The method of the token endpoint is used", requirements=ROWS
-)
+@official_check("auth/token-endpoint-auth-none", "A public client does not authenticate", requirements=FAULTS)
 def judge_token_endpoint_auth_none(trace: Trace) -> Iterator[Observation]:
-    yield from authenticated(trace, NONE)
+    yield from _judge_method(trace, NONE)
 
 
-@official_check(
-    "auth/token-endpoint-auth-post", "The method of the token endpoint is used", requirements=ROWS
-)
+@official_check("auth/token-endpoint-auth-post", "The client authenticates in the form", requirements=FAULTS)
 def judge_token_endpoint_auth_post(trace: Trace) -> Iterator[Observation]:
-    yield from authenticated(trace, POST)
+    yield from _judge_method(trace, POST)
+
+
+def _judge_method(trace: Trace, method: str) -> Iterator[Observation]:
+    flow = Flow(trace)
+    expected = {
+        METHOD: "a request to the token endpoint",
+        IN_AUTHORIZATION: "an authorization request with `resource`",
+        IN_TOKEN: "a token request with `resource`",
+    }
+    own = [*_methods(flow, method), *_resources(flow)]
+    yield from observe_steps(trace, own, expected=expected)
+
+
+def _methods(flow: Flow, expected: str) -> Iterator[Observation]:
+    for request in flow.token_requests:
+        method = method_of(request)
+        malformed = method == BASIC and credentials(request) is None
+        observed = f"{method}, but not as base64 of id and secret" if malformed else method
+        holds = method == expected and not malformed
+        yield observe(METHOD, holds, request, expected=expected, observed=observed)
+
+
+def _resources(flow: Flow) -> Iterator[Observation]:
+    for requirement, requests in ((IN_AUTHORIZATION, flow.authorizations), (IN_TOKEN, flow.token_requests)):
+        for request in requests:
+            resource = str(request.params.get("resource") or "")
+            yield observe(requirement, bool(resource), request, expected="a `resource`", observed="none")
+            if resource:
+                yield from _resource(resource, request)
+    for request in flow.token_requests:
+        authorization = authorization_of(flow, request)
+        first = authorization.params.get("resource") if authorization else None
+        second = request.params.get("resource")
+        if authorization is not None and first and second:
+            expected = f"the resource {first}, as in the authorization request"
+            evidence = (authorization, request)
+            yield observe(SAME, first == second, *evidence, expected=expected, observed=second)
+
+
+def _resource(resource: str, request: AuthRequest) -> Iterator[Observation]:
+    valid, expected = is_absolute(resource) and "#" not in resource, "an absolute URI without a fragment"
+    yield observe(VALID, valid, request, expected=expected, observed=resource)
+    actual = request.server.resource
+    expected = f"{actual}, as in the metadata"
+    yield observe(MATCHES, resource == actual, request, expected=expected, observed=resource)
 
 
 # --- what the checks must catch
 
 
+PUBLIC: Final = "auth/token-endpoint-auth-none"
+
+
 @on_request(
-    "it puts its secret into the form where the header is wanted",
-    breaks="token-endpoint-auth-method",
+    "sends its secret in the form instead of the header",
+    breaks=METHOD,
     scenario="auth/token-endpoint-auth-basic",
 )
 def secret_in_form(request: Request, client: ScriptedClient) -> Request | None:
     header = request.header("authorization") or ""
-    if not goes_to(request, TOKEN) or not header.startswith("Basic "):
+    if not is_to(request, TOKEN) or not header.startswith("Basic "):
         return request
     name, _, secret = b64decode(header.removeprefix("Basic ")).decode().partition(":")
     request.set("Authorization", None)
     return altered(request, TOKEN, client_id=name, client_secret=secret)
 
 
-@on_request(
-    "the token request names another resource",
-    breaks="resource-parameter-consistency",
-    scenario="auth/token-endpoint-auth-none",
-)
+@on_request("names another resource in the token request", breaks=SAME, scenario=PUBLIC)
 def token_for_another(request: Request, client: ScriptedClient) -> Request | None:
     return altered(request, TOKEN, resource=f"{client.setup.url}/other")
 
 
-@on_request(
-    "the authorization request names no resource",
-    breaks="resource-parameter-in-authorization",
-    scenario="auth/token-endpoint-auth-none",
-)
-def authorized_for_anything(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, AUTHORIZE, resource=None)
-
-
-@on_request(
-    "the token request names no resource",
-    breaks="resource-parameter-in-token",
-    scenario="auth/token-endpoint-auth-none",
-)
-def token_for_anything(request: Request, client: ScriptedClient) -> Request | None:
-    return altered(request, TOKEN, resource=None)
-
-
-@on_request(
-    "the resource is named by its origin alone",
-    breaks="resource-parameter-matches-prm",
-    scenario="auth/token-endpoint-auth-none",
-)
+@on_request("names only the origin as the resource", breaks=MATCHES, scenario=PUBLIC)
 def resource_by_origin(request: Request, client: ScriptedClient) -> Request | None:
     origin = client.setup.url.removesuffix(ENDPOINT)
     return altered(altered(request, AUTHORIZE, resource=origin), TOKEN, resource=origin)
 
 
-@on_request(
-    "the resource is named with a fragment",
-    breaks="resource-parameter-valid-uri",
-    scenario="auth/token-endpoint-auth-none",
-)
+@on_request("names the resource with a fragment", breaks=VALID, scenario=PUBLIC)
 def resource_with_fragment(request: Request, client: ScriptedClient) -> Request | None:
     return altered(request, AUTHORIZE, resource=f"{client.setup.url}#part")
 
 
-@on_request("it never exchanges its code", breaks="token-request", scenario="auth/metadata-default")
+@on_request("never requests a token", breaks="token-request", scenario="auth/metadata-default")
 def never_exchanges(request: Request, client: ScriptedClient) -> Request | None:
-    return None if goes_to(request, TOKEN) else request
+    return None if is_to(request, TOKEN) else request
+
+
+ALTERED: Final = (
+    alters(
+        "authorized-for-anything",
+        "names no resource in the authorization request",
+        AUTHORIZE,
+        breaks=IN_AUTHORIZATION,
+        scenario=PUBLIC,
+        resource=None,
+    ),
+    alters(
+        "token-for-anything",
+        "names no resource in the token request",
+        TOKEN,
+        breaks=IN_TOKEN,
+        scenario=PUBLIC,
+        resource=None,
+    ),
+)

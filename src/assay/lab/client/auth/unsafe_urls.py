@@ -1,4 +1,4 @@
-"""Authorization URLs that a client must not open or pass to a shell."""
+"""Authorization URLs that a client must not open, or not in a shell."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, altered, goes_to, parameters
-from .flow import Journey
-from .protected_server import IN_VAIN, RESOURCES, Protection, protect
+from .altered_request import AUTHORIZE, altered, is_to, parameters
+from .flow import Flow
+from .protected_server import MAY_FAIL, WITH_RESOURCES, Protection, protect
 
-NAME: Final = "seen"
+PARAMETER: Final = "seen"
 SUM: Final = "$((6*7))"
 RESULT: Final = "42"
 
@@ -29,104 +29,105 @@ RESULT: Final = "42"
 
 
 @client_scenario(
-    "An authorization endpoint without TLS",
-    script=IN_VAIN,
+    "Name an authorization endpoint without TLS",
+    script=MAY_FAIL,
     exercises=("auth.authorization-url",),
     transports=HTTP_ONLY,
     window=in_force("SEC-08"),
 )
 async def drive_authorization_url_in_clear(stage: ClientStage) -> None:
-    address = f"http://0.0.0.0:{await open_canary(stage)}/authorize"
-    await protect(stage, Protection(settings={"metadata": {"authorization_endpoint": address}}))
+    url = f"http://0.0.0.0:{await open_canary(stage)}/authorize"
+    await protect(stage, Protection(settings={"metadata": {"authorization_endpoint": url}}))
 
 
 @client_scenario(
-    "A script as authorization endpoint",
-    script=IN_VAIN,
+    "Name a javascript: URL as authorization endpoint",
+    script=MAY_FAIL,
     exercises=("auth.authorization-url",),
     transports=HTTP_ONLY,
     window=in_force("SEC-08"),
 )
 async def drive_authorization_url_script(stage: ClientStage) -> None:
-    address = f"javascript://localhost:{await open_canary(stage)}/authorize"
-    await protect(stage, Protection(settings={"metadata": {"authorization_endpoint": address}}))
+    url = f"javascript://localhost:{await open_canary(stage)}/authorize"
+    await protect(stage, Protection(settings={"metadata": {"authorization_endpoint": url}}))
 
 
 @client_scenario(
-    "Something for a shell in the address",
-    script=IN_VAIN,
+    "Name an authorization endpoint with a shell expression",
+    script=MAY_FAIL,
     exercises=("auth.shell",),
     transports=HTTP_ONLY,
-    window=RESOURCES,
+    window=WITH_RESOURCES,
 )
 async def drive_shell_in_address(stage: ClientStage) -> None:
-    address = f"{{issuer}}/authorize?{NAME}={SUM}"
-    await protect(stage, Protection(settings={"metadata": {"authorization_endpoint": address}}))
+    url = f"{{issuer}}/authorize?{PARAMETER}={SUM}"
+    await protect(stage, Protection(settings={"metadata": {"authorization_endpoint": url}}))
 
 
 # --- how it is judged
 
 
-ROW = "SEC-08"
-WANTED: Final = "no request to an authorization endpoint that is neither https nor on the loopback"
-
-
-@check("Only safe authorization addresses are opened", requirements=(ROW,))
+@check(
+    "Only safe authorization URLs are opened",
+    requirements={"SEC-08": "An authorization URL without TLS, or with another scheme, was opened"},
+)
 def judge_authorization_url(trace: Trace) -> Iterator[Observation]:
-    journey = Journey(trace)
-    for spot in journey.spots:
-        address = str(journey.metadata_of(spot).get("authorization_endpoint") or "")
-        if address and not is_safe(address):
+    flow = Flow(trace)
+    for server in flow.servers:
+        url = str(flow.metadata_of(server).get("authorization_endpoint") or "")
+        if url and not is_safe(url):
             opened = [call for call in trace.calls if call.request.connection == CANARY]
-            read = journey.documents_of(spot)[:1]
-            observed = f"a request, although the metadata says {address}"
-            yield observe(ROW, not opened, *read, *opened[:1], expected=WANTED, observed=observed)
+            evidence = (*flow.documents_of(server)[:1], *opened[:1])
+            expected = "no request to an authorization endpoint that is neither https nor local"
+            observed = f"a request, although the metadata says {url}"
+            yield observe("SEC-08", not opened, *evidence, expected=expected, observed=observed)
 
 
-def is_safe(address: str) -> bool:
+def is_safe(url: str) -> bool:
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(url)
         return parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
     except ValueError:
         return False
 
 
-SHELL_ROW = "SEC-09"
-
-
-@check("Addresses are not opened through a shell", requirements=(SHELL_ROW,), transports=HTTP_ONLY)
+@check(
+    "URLs are not opened in a shell",
+    requirements={"SEC-09": "A shell evaluated the authorization URL"},
+    transports=HTTP_ONLY,
+)
 def judge_shell(trace: Trace) -> Iterator[Observation]:
-    for stop in Journey(trace).authorizations:
-        came = str(stop.said.get(NAME) or "")
-        # A client that puts its own query behind with a second question mark is no less safe.
-        if came.startswith((SUM, RESULT)):
-            expected = f"{NAME}={SUM}, as in the address"
-            yield observe(SHELL_ROW, came.startswith(SUM), stop, expected=expected, observed=f"{NAME}={came}")
+    for request in Flow(trace).authorizations:
+        value = str(request.params.get(PARAMETER) or "")
+        # A client that appends its query with a second question mark is still safe.
+        if value.startswith((SUM, RESULT)):
+            expected, observed = f"{PARAMETER}={SUM}, as in the URL", f"{PARAMETER}={value}"
+            yield observe("SEC-09", value.startswith(SUM), request, expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_request("it has a shell open addresses", breaks="SEC-09", scenario="auth.shell-in-address")
+@on_request("opens URLs in a shell", breaks="SEC-09", scenario="auth.shell-in-address")
 def opens_in_shell(request: Request, client: ScriptedClient) -> Request | None:
-    if not goes_to(request, AUTHORIZE):
+    if not is_to(request, AUTHORIZE):
         return request
-    word = unquote(parameters(request)[NAME])
-    read = subprocess.run(["sh", "-c", f'printf %s "{word}"'], capture_output=True, text=True, check=True)
-    return altered(request, AUTHORIZE, **{NAME: read.stdout})
+    value = unquote(parameters(request)[PARAMETER])
+    shell = subprocess.run(["sh", "-c", f'printf %s "{value}"'], capture_output=True, text=True, check=True)
+    return altered(request, AUTHORIZE, **{PARAMETER: shell.stdout})
 
 
 BEHAVIOURS: Final = (
     behaviour(
         "auth.in-clear",
-        "it opens an authorization address without TLS",
+        "opens an authorization URL without TLS",
         breaks="SEC-08",
         scenario="auth.authorization-url-in-clear",
         checks_addresses=False,
     ),
     behaviour(
         "auth.script-opened",
-        "it opens an authorization address that is a script",
+        "opens a javascript: URL",
         breaks="SEC-08",
         scenario="auth.authorization-url-script",
         checks_addresses=False,

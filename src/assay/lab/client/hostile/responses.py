@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from assay.lab.client.altered_message import within
-from assay.lab.client.auth.protected_server import CODE, RESOURCES, protect
+from assay.lab.client.auth.protected_server import CODE_GRANT, WITH_RESOURCES, protect
 from assay.lab.client.canary import CANARY, open_canary
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, calls_at, calls_of, has_ended
@@ -92,10 +92,10 @@ AWAY: Final = {"away_307": 307, "away_308": 308, "away_302": 302}
 
 @client_scenario(
     "Nothing is carried to where a redirect leads",
-    script=trying(AWAY, oauth=CODE),
+    script=trying(AWAY, oauth=CODE_GRANT),
     exercises=("hostile.redirected",),
     transports=HTTP_ONLY,
-    window=RESOURCES,
+    window=WITH_RESOURCES,
 )
 async def drive_redirected(stage: ClientStage) -> None:
     await protect(stage)
