@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.trace.json_schema import value_problem
-from assay.lab.suite.asking.question import accept, misfit, sampled
+from assay.lab.suite.asking.question import accept, misfit, sample
 
 FORM: dict[str, Any] = {
     "type": "object",
@@ -37,12 +37,12 @@ def test_odd_forms_are_answered_with_nothing(schema: Any) -> None:
 
 def test_model_uses_a_tool_once() -> None:
     tool = {"name": "look", "inputSchema": {"type": "object", "properties": {}}}
-    first = sampled({"messages": [], "tools": [tool]})["result"]
+    first = sample({"messages": [], "tools": [tool]})["result"]
     assert first["stopReason"] == "toolUse" and first["content"]["name"] == "look"
     answered = [{"role": "user", "content": {"type": "tool_result", "toolUseId": "use-1"}}]
-    assert sampled({"messages": answered, "tools": [tool]})["result"]["stopReason"] == "endTurn"
+    assert sample({"messages": answered, "tools": [tool]})["result"]["stopReason"] == "endTurn"
 
 
 @pytest.mark.parametrize("tools", [[], ["look"], 3, None])
 def test_model_without_a_tool_to_use_speaks(tools: Any) -> None:
-    assert sampled({"messages": [], "tools": tools})["result"]["stopReason"] == "endTurn"
+    assert sample({"messages": [], "tools": tools})["result"]["stopReason"] == "endTurn"

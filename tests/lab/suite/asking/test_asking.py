@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, URL_REQUIRED
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.suite.asking.elicitation import form_problem, given_away, split
+from assay.lab.suite.asking.elicitation import credentials_in, form_problem, split_url
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import SUITE, seen
 from tests.lab.traces import request, result, stdio_trace
@@ -114,13 +114,13 @@ CHOICE = {"type": "array", "items": {"enum": ["a"]}}
     ],
 )
 def test_fields_of_forms_are_plain(part: Any, several: bool, plain: bool) -> None:
-    problem = form_problem({"type": "object", "properties": {"a": part}}, several=several)
+    problem = form_problem({"type": "object", "properties": {"a": part}}, multi_select=several)
     assert (problem is None) is plain
 
 
 @pytest.mark.parametrize("schema", [None, [], {"type": "array"}, {"type": "object"}])
 def test_what_is_no_object_is_no_form(schema: Any) -> None:
-    assert form_problem(schema, several=True) is not None
+    assert form_problem(schema, multi_select=True) is not None
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_pages_have_no_id_where_the_revision_has_none() -> None:
 
 
 def test_parts_of_urls() -> None:
-    assert split("https://[::1") is None and split("not a url") is None
-    parts = split("https://a.example/?password=x&a=b")
-    assert parts is not None and given_away(parts) == ["password"]
+    assert split_url("https://[::1") is None and split_url("not a url") is None
+    parts = split_url("https://a.example/?password=x&a=b")
+    assert parts is not None and credentials_in(parts) == ["password"]
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ from assay.lab.harness.trace.challenge import bearer_challenge
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.declaration import profile_check
+from assay.lab.suite.authorization.scopes import safe_requests
 from assay.lab.suite.protected_fault import as_first, claims, drop_from_challenge, remember_first
-from assay.lab.suite.scope_probe import requests
 
 from .admission import CERTIFIED_SERVER, MANIFESTS, SERVER, UNAUTHORIZED, challenges, without_token
 
@@ -77,7 +77,7 @@ async def drive_scope(stage: Stage) -> None:
     # The challenge names the required scopes; those of the token cannot be read from the wire.
     await try_open(stage, NONE)
     stage.note(GRANTED, scopes=granted_to(stage.wallet.get(WEAK) or ""))
-    async for _ in requests(stage, await stage.connect(WEAK)):
+    async for _ in safe_requests(stage, await stage.connect(WEAK)):
         pass
 
 

@@ -13,7 +13,6 @@ from assay.lab.harness import (
     Trace,
     check,
     observe,
-    on_reply,
     on_request,
     scenario,
 )
@@ -23,52 +22,58 @@ from assay.lab.harness.driver.question import (
     ROOTS,
     SAMPLE,
     Question,
-    asked_in,
     declare_for,
     questions,
 )
 from assay.lab.harness.need import A_PROMPT, A_READ_ONLY_TOOL, either
 
-from .question import FORMS_AND_TEXT, harmless
+from .question import FORMS_AND_TEXT, edited_questions, safe_requests
 
 # --- what is asked
 
 
 @scenario(
-    "Clients that cannot be asked",
+    "Use tools and prompts as a client that declares few or no capabilities",
     exercises=("asking.declared-only",),
     needs=(either(A_READ_ONLY_TOOL, A_PROMPT),),
 )
 async def drive_undeclared(stage: Stage) -> None:
     for capabilities in ({}, FORMS_AND_TEXT):
         peer = await stage.open(**capabilities)
-        for ask in harmless(peer, stage.facts):
-            await ask()
+        for send in safe_requests(peer, stage.facts):
+            await send()
 
 
 # --- how it is judged
 
 
-@check("Clients are asked only as they declared", requirements=("EL-03", "SMP-03", "RT-08"))
+@check(
+    "Clients are asked only for what they declared",
+    requirements={
+        "EL-03": "An elicitation used a mode that the client did not declare",
+        "SMP-03": "A sampling request offered tools, but the client did not declare `sampling.tools`",
+        "RT-08": "Roots were requested, but the client did not declare `roots`",
+    },
+)
 def judge_declared_only(trace: Trace) -> Iterator[Observation]:
     asked = list(questions(trace, *_RULES))
     for question in asked:
-        row, allowed, expected = _RULES[question.method]
+        requirement, allowed, expected = _RULES[question.method]
         yield observe(
-            row,
+            requirement,
             allowed(question),
             question,
             expected=expected,
-            observed=f"{_told(question)}, of a client that declared {_names(question.capabilities)}",
+            observed=f"{_summary(question)}; the client declared {_names(question.capabilities)}",
         )
-    calls = [one for one in trace.exchanges(*ASKED_DURING) if one.answer is not None]
+    calls = [exchange for exchange in trace.exchanges(*ASKED_DURING) if exchange.answer is not None]
     for method in _RULES.keys() - {question.method for question in asked} if calls else ():
         yield observe(_RULES[method][0], True, calls[-1], expected="no question", observed="none")
 
 
 def _mode_declared(question: Question) -> bool:
     declared = question.declared("elicitation")
-    # Nothing inside means forms: there was nothing else once.
+    # An empty object means forms, as in the revision that had no other mode.
     return declared is not None and question.mode in (list(declared) or ["form"])
 
 
@@ -78,10 +83,14 @@ def _tools_declared(question: Question) -> bool:
     return (question.declared("sampling") or {}).get("tools") is not None
 
 
-def _told(question: Question) -> str:
+def _roots_declared(question: Question) -> bool:
+    return question.declared("roots") is not None
+
+
+def _summary(question: Question) -> str:
     if question.method == ELICIT:
         return f"elicitation in mode {question.mode!r}"
-    return f"{question.method} with {', '.join(question.params) or 'nothing'}"
+    return f"{question.method} with {', '.join(question.params) or 'no parameters'}"
 
 
 def _names(capabilities: dict[str, Any]) -> str:
@@ -93,28 +102,29 @@ def _names(capabilities: dict[str, Any]) -> str:
 
 _RULES: Final[dict[str, tuple[str, Callable[[Question], bool], str]]] = {
     ELICIT: ("EL-03", _mode_declared, "only modes of elicitation that the client declared"),
-    SAMPLE: ("SMP-03", _tools_declared, "no tools for a model without `sampling.tools`"),
-    ROOTS: ("RT-08", lambda one: one.declared("roots") is not None, "no question for roots without `roots`"),
+    SAMPLE: ("SMP-03", _tools_declared, "no tools in a sampling request without `sampling.tools`"),
+    ROOTS: ("RT-08", _roots_declared, "no `roots/list` to a client without `roots`"),
 }
 
 
 # --- what the checks must catch
 
 
-@on_request("every client is taken to open pages", breaks="EL-03")
+@on_request("sends URL elicitations to every client", breaks="EL-03")
 def pages_for_anybody(message: Json, context: FaultContext) -> Json:
     declare_for(message, {"elicitation": {"form": {}, "url": {}}})
     return message
 
 
-@on_request("every client is taken to have roots", breaks="RT-08")
+@on_request("requests roots from every client", breaks="RT-08")
 def roots_of_anybody(message: Json, context: FaultContext) -> Json:
     declare_for(message, {"roots": {}})
     return message
 
 
-@on_reply("sampling requests always offer tools", breaks="SMP-03", scenario="asking.undeclared")
-def model_gets_tools(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, SAMPLE):
-        params["tools"] = [{"name": "look_up", "inputSchema": {"type": "object"}}]
-    return reply
+LOOK_UP: Final = {"name": "look_up", "inputSchema": {"type": "object"}}
+QUESTION_EDITS: Final = edited_questions(
+    SAMPLE,
+    ("asking.model-gets-tools", "offers tools in every sampling request", "SMP-03", "tools", [LOOK_UP]),
+    scenario="asking.undeclared",
+)

@@ -1,4 +1,4 @@
-"""Elicitation: which forms and URLs a server asks a user for, and how it ends the question."""
+"""Elicitation: which forms and URLs a server asks a user for, and how it uses the answer."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any, Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
+    error_reply,
     observe,
     on_reply,
     on_request,
+    result_reply,
     scenario,
 )
 from assay.lab.harness.driver.question import (
@@ -26,60 +29,65 @@ from assay.lab.harness.driver.question import (
     Question,
     Round,
     answers_in,
-    asked_in,
     questions,
     rounds_of,
 )
 from assay.lab.harness.need import A_PROMPT, A_READ_ONLY_TOOL, either
+from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.json_schema import value_problem
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Exchange
 from assay.model.error import INTERNAL_ERROR
 
-from .question import ANOTHER_ASKING_TOOL, EVERYTHING, Interviewee, effective, harmless
+from .question import (
+    ALL_CAPABILITIES,
+    AN_ASKING_TOOL_WITH_EFFECTS,
+    Answers,
+    edited_questions,
+    on_question,
+    requests_with_effects,
+    safe_requests,
+)
+
+COMPLETE: Final = "notifications/elicitation/complete"
 
 # --- what is asked
 
 
+EXERCISED: Final = (
+    "asking.declared-only",
+    "asking.elicitation",
+    "asking.url-mode",
+    "asking.completion-notice",
+    "asking.sampling",
+    "asking.misfit",
+    "asking.refusal",
+)
+
+
 @scenario(
-    "Questions of other tools",
-    exercises=(
-        "asking.declared-only",
-        "asking.elicitation",
-        "asking.url-mode",
-        "asking.completion-notice",
-        "asking.sampling",
-        "asking.misfit",
-        "asking.refusal",
-    ),
-    needs=(ANOTHER_ASKING_TOOL,),
+    "Answer the questions of tools with effects in every way",
+    exercises=EXERCISED,
+    needs=(AN_ASKING_TOOL_WITH_EFFECTS,),
     effects=True,
 )
 async def drive_other_tools(stage: Stage) -> None:
-    peer = await stage.open(**EVERYTHING)
-    interviewee = Interviewee(peer)
-    for ask in effective(peer, stage.facts):
-        await interviewee.sit_through(ask)
+    peer = await stage.open(**ALL_CAPABILITIES)
+    answers = Answers(peer)
+    for send in requests_with_effects(peer, stage.facts):
+        await answers.try_all(send)
 
 
 @scenario(
-    "Questions of prompts and of tools that only read",
-    exercises=(
-        "asking.declared-only",
-        "asking.elicitation",
-        "asking.url-mode",
-        "asking.completion-notice",
-        "asking.sampling",
-        "asking.misfit",
-        "asking.refusal",
-    ),
+    "Answer the questions of prompts and read-only tools in every way",
+    exercises=EXERCISED,
     needs=(either(A_READ_ONLY_TOOL, A_PROMPT),),
 )
 async def drive_read_only(stage: Stage) -> None:
-    peer = await stage.open(**EVERYTHING)
-    interviewee = Interviewee(peer)
-    for ask in harmless(peer, stage.facts):
-        await interviewee.sit_through(ask)
+    peer = await stage.open(**ALL_CAPABILITIES)
+    answers = Answers(peer)
+    for send in safe_requests(peer, stage.facts):
+        await answers.try_all(send)
 
 
 # --- how it is judged
@@ -90,7 +98,14 @@ PRIMITIVE: Final = ("string", "number", "integer", "boolean")
 LINK: Final = re.compile(r"\bhttps?://", re.IGNORECASE)
 
 
-@check("Elicitations are complete, and forms are flat", requirements=("EL-04", "EL-06", "EL-31"))
+@check(
+    "Elicitations are complete, and forms are flat",
+    requirements={
+        "EL-04": "An elicitation has no message or no valid mode",
+        "EL-06": "A form is not a flat object of primitive fields",
+        "EL-31": "A form contains a link",
+    },
+)
 def judge_elicitation(trace: Trace) -> Iterator[Observation]:
     for question in questions(trace, ELICIT):
         message = question.params.get("message")
@@ -98,103 +113,107 @@ def judge_elicitation(trace: Trace) -> Iterator[Observation]:
             "EL-04",
             isinstance(message, str) and question.mode in MODES,
             question,
-            expected="a `message`, and for `mode` form or url",
+            expected="a `message`, and form or url as `mode`",
             observed=f"message {message!r}, mode {question.mode!r}",
         )
         if question.mode == "form":
-            yield from _form(question, several=trace.revision.multi_select)
+            yield from _judge_form(question, multi_select=trace.revision.multi_select)
 
 
-def _form(question: Question, *, several: bool) -> Iterator[Observation]:
+def _judge_form(question: Question, *, multi_select: bool) -> Iterator[Observation]:
     schema = question.params.get("requestedSchema")
-    problem = form_problem(schema, several=several)
-    expected = "a `requestedSchema` of one flat object with plain fields"
+    problem = form_problem(schema, multi_select=multi_select)
+    expected = "a `requestedSchema` that is a flat object of primitive fields"
     yield observe("EL-06", problem is None, question, expected=expected, observed=problem)
     texts = [question.params.get("message"), schema.get("title") if isinstance(schema, dict) else None]
     links = [text for text in texts if isinstance(text, str) and LINK.search(text)]
-    expected = "no link in a form: for pages there is the url mode"
+    expected = "no link in a form; pages are opened in url mode"
     yield observe("EL-31", not links, question, expected=expected, observed=", ".join(links))
 
 
-def form_problem(schema: Any, *, several: bool) -> str | None:
-    """Why a schema is no form; `several` if a field may take more than one of the values it offers."""
+def form_problem(schema: Any, *, multi_select: bool) -> str | None:
+    """Why a schema is not a valid form; `multi_select` allows arrays of enum values."""
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return f"requestedSchema {str(schema)[:80]}"
     fields = schema.get("properties")
     if not isinstance(fields, dict):
         return f"properties {str(fields)[:80]}"
-    bad = [name for name, part in fields.items() if not _is_plain(part, several=several)]
+    bad = [name for name, part in fields.items() if not _is_plain(part, multi_select=multi_select)]
     return f"{bad[0]}: {str(fields[bad[0]])[:80]}" if bad else None
 
 
-def _is_plain(part: Any, *, several: bool) -> bool:
+def _is_plain(part: Any, *, multi_select: bool) -> bool:
     if not isinstance(part, dict):
         return False
     if part.get("type") == "array":
         items = part.get("items")
-        return several and isinstance(items, dict) and bool({"enum", "anyOf", "oneOf"} & items.keys())
+        return multi_select and isinstance(items, dict) and bool({"enum", "anyOf", "oneOf"} & items.keys())
     return part.get("type") in PRIMITIVE
 
 
-SECRETS: Final = frozenset(
+CREDENTIALS: Final = frozenset(
     {"access_token", "api_key", "apikey", "client_secret", "id_token", "password", "passwd", "refresh_token"}
 )
-"""Parameters that are credentials by their name; an opaque one may be a mere number."""
+"""Parameters that are credentials by name. Others, such as `state`, may be harmless numbers."""
 ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"]+")
 DEVELOPMENT: Final = (".localhost", ".local", ".test", ".internal")
 
 
 @check(
     "Elicitations in url mode are complete and safe",
-    requirements=("EL-07", "EL-08", "EL-20", "EL-21", "EL-30", "EL-32"),
+    requirements={
+        "EL-07": "An elicitation in url mode lacks a required field",
+        "EL-08": "The URL of an elicitation is not valid",
+        "EL-20": "Error -32042 was sent although no page has to be opened",
+        "EL-21": "Error -32042 does not list its elicitations properly",
+        "EL-30": "The URL of an elicitation contains credentials",
+        "EL-32": "The URL of an elicitation is not https",
+    },
 )
 def judge_url_mode(trace: Trace) -> Iterator[Observation]:
     for question in questions(trace, ELICIT):
         if question.mode == "url":
-            yield from _asked(question, named=trace.revision.elicitation_ids)
+            yield from _judge_url(question, with_id=trace.revision.elicitation_ids)
     for message in trace.received:
         if message.code == URL_REQUIRED:
-            yield from _required(message)
+            yield from _judge_required(message)
 
 
-def _asked(question: Question, *, named: bool) -> Iterator[Observation]:
-    wanted = ["message", "url", *(["elicitationId"] if named else [])]
-    missing = [key for key in wanted if not isinstance(question.params.get(key), str)]
-    expected = f"{', '.join(wanted)}, each a text"
+def _judge_url(question: Question, *, with_id: bool) -> Iterator[Observation]:
+    required = ["message", "url", *(["elicitationId"] if with_id else [])]
+    missing = [key for key in required if not isinstance(question.params.get(key), str)]
+    expected = f"{', '.join(required)}, each a string"
     yield observe("EL-07", not missing, question, expected=expected, observed=f"no {', '.join(missing)}")
     url = question.params.get("url")
-    if isinstance(url, str):
-        parts = split(url)
-        yield observe("EL-08", parts is not None, question, expected="a valid URL", observed=repr(url))
-        if parts is not None:
-            yield from _safe(parts, question)
-
-
-def _safe(parts: SplitResult, question: Question) -> Iterator[Observation]:
-    secrets = given_away(parts)
+    if not isinstance(url, str):
+        return
+    parts = split_url(url)
+    yield observe("EL-08", parts is not None, question, expected="a valid URL", observed=repr(url))
+    if parts is None:
+        return
+    credentials = credentials_in(parts)
     expected = "no credentials in the URL"
-    yield observe("EL-30", not secrets, question, expected=expected, observed=", ".join(secrets))
+    yield observe("EL-30", not credentials, question, expected=expected, observed=", ".join(credentials))
     if parts.scheme in ("http", "https"):
         safe = parts.scheme == "https" or _is_development(parts.hostname or "")
         yield observe("EL-32", safe, question, expected="an https URL", observed=parts.geturl())
 
 
-def _required(message: Message) -> Iterator[Observation]:
-    """The error that says which pages must be visited first."""
+def _judge_required(message: Message) -> Iterator[Observation]:
     data = message.error.get("data")
     listed: Any = data.get("elicitations") if isinstance(data, dict) else None
-    entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    urls = [one for one in entries if one.get("mode") == "url"]
-    expected = "this error only where a page must be visited"
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    urls = [entry for entry in entries if entry.get("mode") == "url"]
+    expected = "an elicitation in url mode, as this error requires"
     yield observe("EL-20", bool(urls), message, expected=expected, observed=f"{len(entries)} elicitations")
-    named = all(isinstance(one.get("elicitationId"), str) for one in urls)
-    complete = isinstance(listed, list) and len(urls) == len(listed) and named
+    with_ids = all(isinstance(entry.get("elicitationId"), str) for entry in urls)
+    complete = isinstance(listed, list) and len(urls) == len(listed) and with_ids
     expected = "`data.elicitations`, each in url mode and with an `elicitationId`"
     yield observe("EL-21", complete, message, expected=expected, observed=str(listed)[:120])
 
 
-def split(url: str) -> SplitResult | None:
-    """The parts of a URL; none where it is not a valid one."""
+def split_url(url: str) -> SplitResult | None:
+    """The parts of a URL, or None if it is not valid."""
     try:
         parts = urlsplit(url)
         port_is_valid = parts.port is None or parts.port >= 0
@@ -204,11 +223,11 @@ def split(url: str) -> SplitResult | None:
     return parts if ABSOLUTE.fullmatch(url) and hosted and port_is_valid else None
 
 
-def given_away(parts: SplitResult) -> list[str]:
-    """What in a URL lets whoever reads it pass for somebody else."""
+def credentials_in(parts: SplitResult) -> list[str]:
+    """The parts of a URL with which anyone who reads it can act as the user."""
     pairs = [*parse_qsl(parts.query), *parse_qsl(parts.fragment)]
-    named = [key for key, _ in pairs if key.lower() in SECRETS]
-    return [*named, *(["a password"] if parts.password else [])]
+    names = [key for key, _ in pairs if key.lower() in CREDENTIALS]
+    return [*names, *(["a password"] if parts.password else [])]
 
 
 def _is_development(host: str) -> bool:
@@ -220,52 +239,57 @@ def _is_development(host: str) -> bool:
         return False
 
 
-COMPLETE = "notifications/elicitation/complete"
-
-
-@check("The end of an elicitation is told to who was asked", requirements=("EL-17",))
+@check(
+    "Completion notices name an elicitation of the same connection",
+    requirements={"EL-17": "A completion notice names no elicitation of this connection"},
+)
 def judge_completion_notice(trace: Trace) -> Iterator[Observation]:
-    asked = [(one.frames[0], one.params.get("elicitationId")) for one in questions(trace, ELICIT)]
+    ids = [
+        (question.frames[0], question.params.get("elicitationId")) for question in questions(trace, ELICIT)
+    ]
     for notice in trace.received:
         if notice.method != COMPLETE:
             continue
-        told = notice.params.get("elicitationId")
+        completed = notice.params.get("elicitationId")
         known = [
             name
-            for frame, name in asked
+            for frame, name in ids
             if frame.connection == notice.frame.connection and frame.n < notice.frame.n
         ]
         yield observe(
             "EL-17",
-            isinstance(told, str) and told in known,
+            isinstance(completed, str) and completed in known,
             notice,
-            expected="the `elicitationId` of an elicitation that was asked for on this connection",
-            observed=f"{told!r}",
+            expected="the `elicitationId` of an earlier elicitation on this connection",
+            observed=f"{completed!r}",
         )
 
 
-@check("Answers that do not fit the form are not used", requirements=("EL-15",))
+@check(
+    "Answers that do not fit the form are refused",
+    requirements={"EL-15": "An answer that does not fit the form was used"},
+)
 def judge_misfit(trace: Trace) -> Iterator[Observation]:
-    for one in rounds_of(trace, ELICIT):
-        wrong = _wrong(one)
-        if not wrong:
+    for input_round in rounds_of(trace, ELICIT):
+        misfits = _misfits(input_round)
+        if not misfits:
             continue
-        refused = _is_refusal(one.outcome)
-        used = [name for name, value in wrong.items() if str(value) in str(one.outcome.result)]
-        # A result without these values may come from a server that went on without them.
+        refused = _is_refusal(input_round.outcome)
+        used = [name for name, value in misfits.items() if str(value) in str(input_round.outcome.result)]
+        # A result without these values does not show whether the server used them.
         if refused or used:
             yield observe(
                 "EL-15",
                 refused,
-                one,
+                input_round,
                 expected="an answer that does not fit the form to be refused",
-                observed=f"a result that holds the wrong {', '.join(used)}",
+                observed=f"a result that contains the invalid {', '.join(used)}",
             )
 
 
-def _wrong(one: Round) -> dict[str, Any]:
-    """The values that their fields refuse."""
-    schema, content = one.question.params.get("requestedSchema"), one.answer.get("content")
+def _misfits(input_round: Round) -> dict[str, Any]:
+    """The values that break the schema of their field."""
+    schema, content = input_round.question.params.get("requestedSchema"), input_round.answer.get("content")
     fields = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(fields, dict) or not isinstance(content, dict):
         return {}
@@ -279,173 +303,125 @@ def _is_refusal(outcome: Exchange) -> bool:
     return result.get("isError") is True or result.get("resultType") == "input_required"
 
 
-@check("Users may decline and cancel", requirements=("EL-24",))
+@check(
+    "Users may decline and cancel",
+    requirements={"EL-24": "A declined or cancelled elicitation led to an internal error"},
+)
 def judge_refusal(trace: Trace) -> Iterator[Observation]:
-    for one in rounds_of(trace, ELICIT):
-        if one.answer.get("action") in ("decline", "cancel"):
+    for input_round in rounds_of(trace, ELICIT):
+        action = input_round.answer.get("action")
+        if action in ("decline", "cancel"):
             yield observe(
                 "EL-24",
-                one.outcome.code != INTERNAL_ERROR,
-                one,
-                expected=f"an answer that takes {one.answer['action']} into account",
-                observed=one.outcome,
+                input_round.outcome.code != INTERNAL_ERROR,
+                input_round,
+                expected=f"a reply that handles {action}",
+                observed=input_round.outcome,
             )
 
 
 # --- what the checks must catch
 
 
-@on_reply("an elicitation has mode dialog", breaks="EL-04")
-def mode_dialog(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        params["mode"] = "dialog"
-    return reply
+@on_question(ELICIT, "sends a form with an object as a field", breaks="EL-06", mode="form")
+def nested_form(params: Json, context: FaultContext) -> None:
+    address = {"type": "object", "properties": {"street": {"type": "string"}}}
+    params["requestedSchema"]["properties"]["address"] = address
 
 
-@on_reply("an elicitation has no message", breaks="EL-04")
-def no_message(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        params.pop("message")
-    return reply
+@on_question(ELICIT, "sends a form with a union with null as a field", breaks="EL-06", mode="form")
+def optional_by_union(params: Json, context: FaultContext) -> None:
+    optional = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}
+    params["requestedSchema"]["properties"]["nickname"] = optional
 
 
-@on_reply("a field of a form is an object", breaks="EL-06")
-def nested_form(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        address = {"type": "object", "properties": {"street": {"type": "string"}}}
-        params.get("requestedSchema", {}).get("properties", {})["address"] = address
-    return reply
+@on_question(
+    ELICIT, "leaves out the id of a page, or its URL where pages have no id", breaks="EL-07", mode="url"
+)
+def page_unnamed(params: Json, context: FaultContext) -> None:
+    params.pop("elicitationId" if context.revision.elicitation_ids else "url")
 
 
-@on_reply("a form has no schema", breaks="EL-06")
-def no_schema(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        params.pop("requestedSchema", None)
-    return reply
+LOGIN: Final = "First log in at https://assay.example/login, then enter your name"
+QUESTION_EDITS: Final = (
+    *edited_questions(
+        ELICIT,
+        ("asking.mode-dialog", "sends an elicitation with mode dialog", "EL-04", "mode", "dialog"),
+        ("asking.no-message", "sends an elicitation without a message", "EL-04", "message", ABSENT),
+        ("asking.no-schema", "sends a form without a schema", "EL-06", "requestedSchema", ABSENT),
+    ),
+    *edited_questions(
+        ELICIT,
+        ("asking.link-in-a-form", "sends a form with a link", "EL-31", "message", LOGIN),
+        mode="form",
+    ),
+    *edited_questions(
+        ELICIT,
+        ("asking.page-path", "sends a path as the URL of a page", "EL-08", "url", "/connect?step=1"),
+        (
+            "asking.page-logged-in",
+            "puts an access token into the URL of a page",
+            "EL-30",
+            "url",
+            "https://assay.example/account?access_token=c2VjcmV0",
+        ),
+        (
+            "asking.page-in-the-clear",
+            "sends an http URL as a page",
+            "EL-32",
+            "url",
+            "http://assay.example/visit",
+        ),
+        mode="url",
+    ),
+)
 
 
-@on_reply("a field of a form is a union with null", breaks="EL-06")
-def optional_by_union(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        optional = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}
-        params.get("requestedSchema", {}).get("properties", {})["nickname"] = optional
-    return reply
+def _url_required(name: str, fault: str, breaks: str, *elicitations: Json) -> Saboteur:
+    def change(reply: Json, context: FaultContext) -> Json:
+        if context.method != "tools/call" or "error" in reply:
+            return reply
+        return error_reply(reply, URL_REQUIRED, "Open these pages first", elicitations=list(elicitations))
+
+    saboteur: Saboteur = on_reply(fault, id=name, breaks=breaks)(change)
+    return saboteur
 
 
-@on_reply("a form holds a link", breaks="EL-31")
-def link_in_a_form(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        if "requestedSchema" in params:
-            params["message"] = "First log in at https://assay.example/login, then tell us your name"
-    return reply
+FORM: Final = {
+    "mode": "form",
+    "message": "Your name?",
+    "requestedSchema": {"type": "object", "properties": {}},
+}
+PAGE: Final = {"mode": "url", "message": "Please log in", "url": "https://assay.example/login"}
+URL_REQUIRED_FAULTS: Final = (
+    _url_required("asking.page-required-for-nothing", "sends -32042 without elicitations", "EL-20"),
+    _url_required("asking.form-required", "lists a form in -32042", "EL-21", FORM),
+    _url_required("asking.required-unnamed", "lists an elicitation without an id in -32042", "EL-21", PAGE),
+)
 
 
-@on_reply("an elicitation in url mode lacks its url, or its id where it has one", breaks="EL-07")
-def page_unnamed(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        if params.get("mode") == "url":
-            params.pop("elicitationId" if context.revision.elicitation_ids else "url")
-    return reply
-
-
-@on_reply("the url of an elicitation is a path", breaks="EL-08")
-def page_path(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        if params.get("mode") == "url":
-            params["url"] = "/connect?step=1"
-    return reply
-
-
-LISTED: list[Json] = []
-
-
-@on_reply("-32042 is sent where no page must be visited", breaks="EL-20")
-def page_required_for_nothing(reply: Json, context: FaultContext) -> Json:
-    if context.method != "tools/call" or "error" in reply:
-        return reply
-    error = {"code": URL_REQUIRED, "message": "please come back later", "data": {"elicitations": LISTED}}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
-
-
-FORM_REQUIRED_LISTED: list[Json] = [
-    {"mode": "form", "message": "Your name?", "requestedSchema": {"type": "object", "properties": {}}}
-]
-
-
-@on_reply("-32042 lists an elicitation in form mode", breaks="EL-21")
-def form_required(reply: Json, context: FaultContext) -> Json:
-    if context.method != "tools/call" or "error" in reply:
-        return reply
-    error = {
-        "code": URL_REQUIRED,
-        "message": "please come back later",
-        "data": {"elicitations": FORM_REQUIRED_LISTED},
-    }
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
-
-
-REQUIRED_UNNAMED_LISTED: list[Json] = [
-    {"mode": "url", "message": "Please log in", "url": "https://assay.example/login"}
-]
-
-
-@on_reply("-32042 lists an elicitation without an id", breaks="EL-21")
-def required_unnamed(reply: Json, context: FaultContext) -> Json:
-    if context.method != "tools/call" or "error" in reply:
-        return reply
-    error = {
-        "code": URL_REQUIRED,
-        "message": "please come back later",
-        "data": {"elicitations": REQUIRED_UNNAMED_LISTED},
-    }
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
-
-
-@on_reply("the url of an elicitation holds an access token", breaks="EL-30")
-def page_logged_in(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        if params.get("mode") == "url":
-            params["url"] = "https://assay.example/account?access_token=c2VjcmV0"
-    return reply
-
-
-@on_reply("the url of an elicitation is http", breaks="EL-32")
-def page_in_the_clear(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
-        if params.get("mode") == "url":
-            params["url"] = "http://assay.example/visit"
-    return reply
-
-
-@on_reply("the end of an elicitation names another one", breaks="EL-17")
+@on_reply("reports the completion of another elicitation", breaks="EL-17")
 def completes_another(reply: Json, context: FaultContext) -> Json:
-    if reply.get("method") == "notifications/elicitation/complete":
-        reply["params"]["elicitationId"] = "visit-1"
-    return reply
+    return {**reply, "params": {"elicitationId": "visit-1"}} if reply.get("method") == COMPLETE else reply
 
 
-@on_reply("the end of an elicitation does not say of which", breaks="EL-17")
+@on_reply("reports a completion without an id", breaks="EL-17")
 def completes_something(reply: Json, context: FaultContext) -> Json:
-    if reply.get("method") == "notifications/elicitation/complete":
-        reply["params"] = {}
-    return reply
+    return {**reply, "params": {}} if reply.get("method") == COMPLETE else reply
 
 
-def reply(reply: Json, context: FaultContext) -> Json:
+def _repeat_content(reply: Json, context: FaultContext) -> Json:
     content = context.memory.pop("content", None)
-    if content is None or "method" in reply or not _takes_any_answer_is_refusal(reply):
+    result = reply.get("result", {})
+    refused = "error" in reply or bool(result.get("isError")) or "inputRequests" in result
+    if content is None or "method" in reply or not refused:
         return reply
     text = ", ".join(f"{name}: {value}" for name, value in content.items())
-    result = {"content": [{"type": "text", "text": f"Noted: {text}"}], "resultType": "complete"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    noted = {"content": [{"type": "text", "text": f"Noted: {text}"}], "resultType": "complete"}
+    return result_reply(reply, noted)
 
 
-def _takes_any_answer_is_refusal(reply: Json) -> bool:
-    result = reply.get("result", {})
-    return "error" in reply or bool(result.get("isError")) or "inputRequests" in result
-
-
-@on_request("an answer that does not fit the form is used", breaks="EL-15", reply=reply)
+@on_request("uses an answer that does not fit the form", breaks="EL-15", reply=_repeat_content)
 def takes_any_answer(message: Json, context: FaultContext) -> Json:
     for answer in answers_in(message):
         if answer.get("content"):
@@ -453,19 +429,18 @@ def takes_any_answer(message: Json, context: FaultContext) -> Json:
     return message
 
 
-@on_reply("a user who cancels leads to error -32603", breaks="EL-24")
-def cancelled_is_a_crash(reply: Json, context: FaultContext) -> Json:
-    given = context.params.get("inputResponses", {})
-    if not any(answer.get("action") == "cancel" for answer in given.values()):
-        return reply
-    error = {"code": INTERNAL_ERROR, "message": "unreachable: unknown action"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+def _crash_on(action: str, name: str, fault: str) -> Saboteur:
+    def change(reply: Json, context: FaultContext) -> Json:
+        responses = context.params.get("inputResponses", {}).values()
+        if not any(response.get("action") == action for response in responses):
+            return reply
+        return error_reply(reply, INTERNAL_ERROR, "'NoneType' object is not subscriptable")
+
+    saboteur: Saboteur = on_reply(fault, id=name, breaks="EL-24")(change)
+    return saboteur
 
 
-@on_reply("a user who declines leads to error -32603", breaks="EL-24")
-def declined_is_a_crash(reply: Json, context: FaultContext) -> Json:
-    given = context.params.get("inputResponses", {})
-    if not any(answer.get("action") == "decline" for answer in given.values()):
-        return reply
-    error = {"code": INTERNAL_ERROR, "message": "'NoneType' object is not subscriptable"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+CRASHES: Final = (
+    _crash_on("cancel", "asking.cancelled-is-a-crash", "answers a cancelled elicitation with -32603"),
+    _crash_on("decline", "asking.declined-is-a-crash", "answers a declined elicitation with -32603"),
+)

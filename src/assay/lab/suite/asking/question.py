@@ -1,8 +1,4 @@
-"""A client that can be asked anything: every request that may lead to questions, and each kind of answer.
-
-Whoever consents to open a page may wait for it for ever: that is the only answer whose outcome is not
-insisted on.
-"""
+"""Requests that may lead to questions, a client that gives each kind of answer, and faulty questions."""
 
 from __future__ import annotations
 
@@ -11,89 +7,95 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from assay.lab.harness import ABSENT, FaultContext, Json, on_reply
 from assay.lab.harness.driver.argument import arguments_for, prompt_arguments, value_for
 from assay.lab.harness.driver.choice import ASKING, tools_that
 from assay.lab.harness.driver.input_round import converse, converse_with
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.question import ELICIT, SAMPLE
+from assay.lab.harness.driver.question import ELICIT, SAMPLE, asked_in
 from assay.lab.harness.driver.responder import SAMPLED
 from assay.lab.harness.links.broken_off import NoAnswer
+from assay.lab.harness.naming import id_of
 from assay.lab.harness.need import Need
+from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.subject.facts import Facts, hints
 
-EVERYTHING: Final[Mapping[str, Any]] = {
+ALL_CAPABILITIES: Final[Mapping[str, Any]] = {
     "elicitation": {"form": {}, "url": {}},
     "sampling": {"tools": {}, "context": {}},
     "roots": {"listChanged": True},
 }
-"""What a client can declare that it may be asked."""
 FORMS_AND_TEXT: Final[Mapping[str, Any]] = {"elicitation": {}, "sampling": {}}
-"""The least that lets a client be asked at all: forms, and a model without tools."""
-MOST: Final = 20
-"""Requests of one kind that are tried."""
+"""The least that a client must declare to be asked: forms, and a model without tools."""
+MAX_REQUESTS: Final = 20
+"""Tools and prompts of one kind that are tried."""
 MISFIT: Final = "misfit-of-the-lab"
 MISFIT_NUMBER: Final = 4711004711
-Ask = Callable[[], Awaitable[Reply]]
+Send = Callable[[], Awaitable[Reply]]
 
 
-def harmless(peer: Peer, facts: Facts) -> Iterator[Ask]:
-    """Requests that change nothing: prompts, and tools that only read; those that speak of asking first."""
-    speaking = [tool for tool in tools_that(ASKING, facts) if hints(tool).get("readOnlyHint") is True]
-    others = [tool for tool in facts.read_only_tools if tool not in speaking]
-    for tool in [*speaking, *others][:MOST]:
+def safe_requests(peer: Peer, facts: Facts) -> Iterator[Send]:
+    """Prompts and read-only tools; first those whose description mentions questions."""
+    asking = [tool for tool in tools_that(ASKING, facts) if hints(tool).get("readOnlyHint") is True]
+    others = [tool for tool in facts.read_only_tools if tool not in asking]
+    for tool in [*asking, *others][:MAX_REQUESTS]:
         yield partial(converse_with, peer, tool, arguments_for(tool))
-    for prompt in facts.prompts[:MOST]:
+    for prompt in facts.prompts[:MAX_REQUESTS]:
         params = {"name": prompt.get("name"), "arguments": prompt_arguments(prompt)}
         yield partial(converse, peer, "prompts/get", params)
 
 
-def effective(peer: Peer, facts: Facts) -> Iterator[Ask]:
-    """Calls of the other tools that speak of asking."""
-    for tool in _other_tools(facts):
+def requests_with_effects(peer: Peer, facts: Facts) -> Iterator[Send]:
+    """Tools that are not read-only and whose description mentions questions."""
+    for tool in _asking_tools_with_effects(facts):
         yield partial(converse_with, peer, tool, arguments_for(tool))
 
 
-def _other_tools(facts: Facts) -> list[dict[str, Any]]:
+def _asking_tools_with_effects(facts: Facts) -> list[dict[str, Any]]:
     return [tool for tool in tools_that(ASKING, facts) if tool not in facts.read_only_tools]
 
 
-ANOTHER_ASKING_TOOL: Final = Need(
-    lambda facts: bool(_other_tools(facts)), "has no tool that speaks of asking, besides those that only read"
+AN_ASKING_TOOL_WITH_EFFECTS: Final = Need(
+    lambda facts: bool(_asking_tools_with_effects(facts)),
+    "has no tool whose description mentions questions, besides read-only ones",
 )
 
 
-class Interviewee:
-    """Answers what a peer is asked, in the way that is wanted just now."""
+class Answers:
+    """Answers the questions that a peer receives, and can try every kind of answer."""
 
     def __init__(self, peer: Peer) -> None:
-        self.form: Callable[[Any], dict[str, Any]] = accept
-        self.visit = "decline"
+        self.answer_form: Callable[[Any], dict[str, Any]] = accept
+        self.url_action = "decline"
         self.modes: set[str] = set()
-        """How it was asked since this was last emptied."""
-        peer.responders[ELICIT] = self._elicited
-        peer.responders[SAMPLE] = sampled
+        """Modes of the elicitations since this was last emptied."""
+        peer.responders[ELICIT] = self._elicit
+        peer.responders[SAMPLE] = sample
 
-    def _elicited(self, params: dict[str, Any]) -> dict[str, Any]:
+    def _elicit(self, params: dict[str, Any]) -> dict[str, Any]:
         mode = "url" if params.get("mode") == "url" else "form"
         self.modes.add(mode)
-        by_mode = {"url": {"action": self.visit}, "form": self.form(params.get("requestedSchema"))}
-        return {"result": by_mode[mode]}
+        url = mode == "url"
+        return {
+            "result": {"action": self.url_action} if url else self.answer_form(params.get("requestedSchema"))
+        }
 
-    async def sit_through(self, ask: Ask) -> None:
-        """Let it ask, and where it asks, give every kind of answer."""
-        self.form, self.visit, self.modes = accept, "decline", set()
-        await ask()
-        asked = self.modes
-        for self.form in (decline, cancel, misfit) if "form" in asked else ():
-            await ask()
-        if "url" in asked:
-            self.form, self.visit = accept, "accept"
+    async def try_all(self, send: Send) -> None:
+        """Send a request, and if it leads to questions, repeat it with every kind of answer."""
+        self.answer_form, self.url_action, self.modes = accept, "decline", set()
+        await send()
+        modes = self.modes
+        for self.answer_form in (decline, cancel, misfit) if "form" in modes else ():
+            await send()
+        if "url" in modes:
+            self.answer_form, self.url_action = accept, "accept"
+            # After consent, a server may wait for the page indefinitely: a missing result is no fault.
             with contextlib.suppress(NoAnswer):
-                await ask()
+                await send()
 
 
 def accept(schema: Any) -> dict[str, Any]:
-    """Every field, filled in as its schema wants it."""
+    """Every field with a value that fits its schema."""
     return {"action": "accept", "content": {name: value_for(part) for name, part in _fields(schema)}}
 
 
@@ -106,7 +108,7 @@ def cancel(schema: Any) -> dict[str, Any]:
 
 
 def misfit(schema: Any) -> dict[str, Any]:
-    """Every field, filled in so that its schema refuses it, and so that it is known when it comes back."""
+    """Every field with a value that breaks its schema and is recognised in a later result."""
     return {"action": "accept", "content": {name: _misfit(part) for name, part in _fields(schema)}}
 
 
@@ -121,11 +123,52 @@ def _fields(schema: Any) -> list[tuple[str, dict[str, Any]]]:
     return [(name, part) for name, part in parts if isinstance(part, dict)]
 
 
-def sampled(params: dict[str, Any]) -> dict[str, Any]:
-    """A model that uses the first tool it is offered, once, and then speaks."""
+def sample(params: dict[str, Any]) -> dict[str, Any]:
+    """A model that uses the first tool once, and then answers with text."""
     tools = params.get("tools")
     tool = tools[0] if isinstance(tools, list) and tools else None
     if not isinstance(tool, dict) or "tool_result" in str(params.get("messages")):
         return {"result": SAMPLED}
     use = {"type": "tool_use", "id": "use-1", "name": tool.get("name"), "input": arguments_for(tool)}
     return {"result": {**SAMPLED, "stopReason": "toolUse", "content": use}}
+
+
+QuestionEdit = Callable[[Json, FaultContext], None]
+
+
+def on_question(
+    method: str, fault: str, *, breaks: str, mode: str = "", id: str = "", **options: Any
+) -> Callable[[QuestionEdit], Saboteur]:
+    """Edit the parameters of questions in place: those of a method and, for elicitation, of a mode."""
+
+    def decorated(edit: QuestionEdit) -> Saboteur:
+        def change(reply: Json, context: FaultContext) -> Json:
+            for params in asked_in(reply, method):
+                if not mode or mode == ("form" if "requestedSchema" in params else params.get("mode")):
+                    edit(params, context)
+            return reply
+
+        saboteur: Saboteur = on_reply(fault, id=id or id_of(edit), breaks=breaks, **options)(change)
+        return saboteur
+
+    return decorated
+
+
+def edited_questions(
+    method: str, *rows: tuple[str, str, str, str, object], **options: Any
+) -> tuple[Saboteur, ...]:
+    """Faults in one parameter of a question, as rows of id, fault, broken requirement, key and value."""
+    return tuple(
+        on_question(method, fault, id=name, breaks=breaks, **options)(_edit(key, value))
+        for name, fault, breaks, key, value in rows
+    )
+
+
+def _edit(key: str, value: object) -> QuestionEdit:
+    def edit(params: Json, context: FaultContext) -> None:
+        if value is ABSENT:
+            params.pop(key, None)
+        else:
+            params[key] = value
+
+    return edit

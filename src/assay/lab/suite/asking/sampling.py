@@ -1,44 +1,50 @@
-"""Sampling: what a server asks a client's model for."""
+"""Sampling: the conversations that a server sends to a client's model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
-from assay.lab.harness import FaultContext, Json, Observation, Trace, check, observe, on_reply
-from assay.lab.harness.driver.question import SAMPLE, Question, asked_in, questions
+from assay.lab.harness import FaultContext, Json, Observation, Trace, check, observe
+from assay.lab.harness.driver.question import SAMPLE, Question, questions
+
+from .question import edited_questions, on_question
 
 # --- how it is judged
 
 
-@check("Sampling requests hold a sound conversation", requirements=("SMP-05", "SMP-06", "SMP-07", "SMP-08"))
+@check(
+    "Sampling requests hold a valid conversation",
+    requirements={
+        "SMP-05": "A sampling request asked for the context of servers",
+        "SMP-06": "A message mixes tool results with other content",
+        "SMP-07": "A tool use is not followed by its result",
+        "SMP-08": "A sampling message has no valid role or no content",
+    },
+)
 def judge_sampling(trace: Trace) -> Iterator[Observation]:
     for question in questions(trace, SAMPLE):
         context = question.params.get("includeContext", "none")
-        expected = "no context of servers: it is on its way out of the protocol"
+        expected = "`includeContext` absent or none; other values are deprecated"
         yield observe("SMP-05", context == "none", question, expected=expected, observed=repr(context))
         messages = question.params.get("messages")
         if isinstance(messages, list):
-            yield from _messages(messages, question)
+            yield from _judge_messages(messages, question)
 
 
-def _messages(messages: list[Any], question: Question) -> Iterator[Observation]:
+def _judge_messages(messages: list[Any], question: Question) -> Iterator[Observation]:
     for message in messages:
         role = message.get("role") if isinstance(message, dict) else None
-        sound = role in ("user", "assistant") and "content" in message
+        valid = role in ("user", "assistant") and "content" in message
         expected = "role user or assistant, and content"
-        yield observe("SMP-08", sound, question, expected=expected, observed=str(message)[:120])
+        yield observe("SMP-08", valid, question, expected=expected, observed=str(message)[:120])
         kinds = {block.get("type") for block in _blocks(message)}
         if role == "user" and "tool_result" in kinds:
-            expected = "nothing else in a message with tool results"
+            expected = "only tool results in a message that has any"
             observed = ", ".join(sorted(map(str, kinds)))
             yield observe("SMP-06", kinds == {"tool_result"}, question, expected=expected, observed=observed)
-    yield from _uses([*messages, None], question)
-
-
-def _uses(messages: list[Any], question: Question) -> Iterator[Observation]:
-    for message, following in pairwise(messages):
+    for message, following in pairwise([*messages, None]):
         used = _ids(message, "tool_use", "id")
         if used:
             answered = _ids(following, "tool_result", "toolUseId")
@@ -46,8 +52,8 @@ def _uses(messages: list[Any], question: Question) -> Iterator[Observation]:
                 "SMP-07",
                 used == answered,
                 question,
-                expected="the next message to answer every use of a tool, and nothing else",
-                observed=f"{len(used)} uses, {len(used & answered)} of them answered",
+                expected="a result for every tool use in the next message, and for no other",
+                observed=f"{len(used)} uses, {len(used & answered)} of them with a result",
             )
 
 
@@ -56,54 +62,52 @@ def _ids(message: Any, kind: str, key: str) -> set[str]:
 
 
 def _blocks(message: Any) -> list[dict[str, Any]]:
-    """The content of a message is one block or several."""
+    """The content blocks of a message, which holds one block or a list."""
     content = message.get("content") if isinstance(message, dict) else None
-    several = content if isinstance(content, list) else [content]
-    return [block for block in several if isinstance(block, dict)]
+    blocks = content if isinstance(content, list) else [content]
+    return [block for block in blocks if isinstance(block, dict)]
 
 
 # --- what the checks must catch
 
 
-@on_reply("sampling requests want the context of all servers", breaks="SMP-05")
-def wants_all_context(reply: Json, turn: FaultContext) -> Json:
-    for params in asked_in(reply, SAMPLE):
-        params["includeContext"] = "allServers"
-    return reply
+USE: Final = {
+    "role": "assistant",
+    "content": {"type": "tool_use", "id": "use-7", "name": "look_up", "input": {}},
+}
 
 
-@on_reply("a message mixes a tool result with text", breaks="SMP-06")
-def result_with_remarks(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, SAMPLE):
-        use = {"type": "tool_use", "id": "use-7", "name": "look_up", "input": {}}
-        result = {"type": "tool_result", "toolUseId": "use-7", "content": []}
-        remark = {"type": "text", "text": "I hope this helps."}
-        params["messages"] += [
-            {"role": "assistant", "content": use},
-            {"role": "user", "content": [result, remark]},
-        ]
-    return reply
+def _results(use_id: str, *blocks: Json) -> Json:
+    return {"role": "user", "content": [{"type": "tool_result", "toolUseId": use_id, "content": []}, *blocks]}
 
 
-@on_reply("a tool result names another use than the one before it", breaks="SMP-07")
-def result_of_another_use(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, SAMPLE):
-        use = {"type": "tool_use", "id": "use-7", "name": "look_up", "input": {}}
-        result = {"type": "tool_result", "toolUseId": "1", "content": []}
-        params["messages"] += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
-    return reply
+@on_question(SAMPLE, "sends a message with a tool result and text", breaks="SMP-06")
+def result_with_remarks(params: Json, context: FaultContext) -> None:
+    params["messages"] += [USE, _results("use-7", {"type": "text", "text": "I hope this helps."})]
 
 
-@on_reply("a tool use is followed by something else than its result", breaks="SMP-07")
-def use_forgotten(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, SAMPLE):
-        use = {"type": "tool_use", "id": "use-7", "name": "look_up", "input": {}}
-        params["messages"] = [{"role": "assistant", "content": use}, *params["messages"]]
-    return reply
+@on_question(SAMPLE, "sends a tool result that names another use", breaks="SMP-07")
+def result_of_another_use(params: Json, context: FaultContext) -> None:
+    params["messages"] += [USE, _results("1")]
 
 
-@on_reply("a sampling message has role system", breaks="SMP-08")
-def model_gets_a_system(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, SAMPLE):
-        params["messages"][0]["role"] = "system"
-    return reply
+@on_question(SAMPLE, "sends a tool use without its result", breaks="SMP-07")
+def use_forgotten(params: Json, context: FaultContext) -> None:
+    params["messages"] = [USE, *params["messages"]]
+
+
+@on_question(SAMPLE, "sends a sampling message with role system", breaks="SMP-08")
+def model_gets_a_system(params: Json, context: FaultContext) -> None:
+    params["messages"][0]["role"] = "system"
+
+
+QUESTION_EDITS: Final = edited_questions(
+    SAMPLE,
+    (
+        "asking.wants-all-context",
+        "asks for the context of all servers",
+        "SMP-05",
+        "includeContext",
+        "allServers",
+    ),
+)

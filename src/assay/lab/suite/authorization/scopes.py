@@ -1,8 +1,8 @@
-"""Scopes: a token with too few of them, and the way to a larger one."""
+"""Scopes: a token with too few of them, and the challenge that names those it needs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
 from assay.lab.harness import (
@@ -16,6 +16,8 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
+from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.driver.safe_request import SafeRequest, errands
 from assay.lab.harness.driver.try_open import ask, come_in
 from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED, TOKENS_AT_WILL
 from assay.lab.harness.sabotage.saboteur import WITH_TOKENS
@@ -23,42 +25,52 @@ from assay.lab.harness.subject.bearer import STEPPED, WEAK
 from assay.lab.harness.trace.admission import calls_with, told
 from assay.lab.harness.trace.challenge import HEADER, METADATA, Challenge, bearer_challenge
 from assay.lab.harness.transport import HTTP_ONLY
-from assay.lab.suite.protected_fault import drop_from_challenge
-from assay.lab.suite.scope_probe import first_refused, requests
+from assay.lab.suite.protected_fault import drop_from_challenge, set_challenge_scope
 
 # --- what is asked
 
 
 @scenario(
-    "A token with too small a scope",
+    "Send requests with a token of too small a scope",
     exercises=("authorization.small-scope",),
     needs=(PROTECTED, A_WEAK_TOKEN),
     transports=HTTP_ONLY,
 )
 async def drive_small_scope(stage: Stage) -> None:
     await come_in(stage)
-    async for _ in requests(stage, await stage.connect(WEAK)):
+    async for _ in safe_requests(stage, await stage.connect(WEAK)):
         pass
 
 
+async def safe_requests(stage: Stage, peer: Peer) -> AsyncIterator[tuple[SafeRequest | None, Reply]]:
+    """Replies to the opening and, if it succeeds, to safe requests."""
+    opened = await ask(stage, peer)
+    yield None, opened
+    if opened.is_result:
+        for request in errands(stage.facts):
+            yield request, await request.ask(peer)
+
+
 @scenario(
-    "Coming back with the scopes of the challenge",
+    "Repeat a refused request with the scopes of the challenge",
     exercises=("authorization.step-up",),
     needs=(PROTECTED, A_WEAK_TOKEN, TOKENS_AT_WILL),
     transports=HTTP_ONLY,
 )
 async def drive_step_up(stage: Stage) -> None:
     await come_in(stage)
-    refused = await first_refused(stage, await stage.connect(WEAK))
-    if refused is None:
+    async for request, reply in safe_requests(stage, await stage.connect(WEAK)):
+        if reply.status == 403:
+            return await _step_up(stage, request, bearer_challenge(reply.head))
+
+
+async def _step_up(stage: Stage, request: SafeRequest | None, challenge: Challenge | None) -> None:
+    if challenge is None or not challenge.scopes or not await stage.wallet.step_up(challenge.scopes):
         return
-    errand, reply = refused
-    challenge = bearer_challenge(reply.head)
-    if challenge is not None and challenge.scopes and await stage.wallet.step_up(challenge.scopes):
-        again = await stage.connect(STEPPED)
-        opened = await ask(stage, again)
-        if errand is not None and opened.is_result:
-            await errand.ask(again)
+    peer = await stage.connect(STEPPED)
+    opened = await ask(stage, peer)
+    if request is not None and opened.is_result:
+        await request.ask(peer)
 
 
 # --- how it is judged
@@ -68,54 +80,62 @@ ERROR: Final = "insufficient_scope"
 EXPECTED: Final = f'Bearer error="{ERROR}" with scope and {METADATA}'
 
 
-@check("Too small a scope gets 403 and a challenge", requirements=("AU-06", "AU-69"), transports=HTTP_ONLY)
+@check(
+    "A token of too small a scope gets 403 and a challenge",
+    requirements={
+        "AU-06": "Insufficient scope was not refused with 403",
+        "AU-69": "Insufficient scope was refused without a complete challenge",
+    },
+    transports=HTTP_ONLY,
+)
 def judge_small_scope(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, WEAK):
+        # Other statuses: the scope was sufficient, or the request was refused for another reason.
         if call.head is None or call.status not in (401, 403):
-            continue  # it was allowed, or refused for a reason of its own
+            continue
         yield observe("AU-06", call.status == 403, call, expected="status 403", observed=told(call))
-        seen = ", ".join(call.head.all(HEADER)) or "no challenge"
-        full = call.status == 403 and _is_full(bearer_challenge(call.head))
-        yield observe("AU-69", full, call, expected=EXPECTED, observed=seen)
+        complete = call.status == 403 and _is_complete(bearer_challenge(call.head))
+        challenges = ", ".join(call.head.all(HEADER)) or "no challenge"
+        yield observe("AU-69", complete, call, expected=EXPECTED, observed=challenges)
 
 
-def _is_full(challenge: Challenge | None) -> bool:
+def _is_complete(challenge: Challenge | None) -> bool:
     if challenge is None or challenge.params.get("error") != ERROR:
         return False
     return bool(challenge.scopes) and bool(challenge.params.get(METADATA))
 
 
-@check("A challenge names all scopes that it takes", requirements=("AU-70", "AU-71"), transports=HTTP_ONLY)
+@check(
+    "A challenge names every scope that the request needs",
+    requirements={
+        "AU-70": "The scopes of the challenge were not sufficient",
+        "AU-71": "A second challenge followed for the same request",
+    },
+    transports=HTTP_ONLY,
+)
 def judge_step_up(trace: Trace) -> Iterator[Observation]:
+    expected = "no second challenge: the token has the scopes of the first"
     for _, call in calls_with(trace, STEPPED):
-        for row in ("AU-70", "AU-71"):
-            yield observe(
-                row,
-                call.status != 403,
-                call,
-                expected="no second challenge: the token has the scopes of the first",
-                observed=told(call),
-            )
+        for requirement in ("AU-70", "AU-71"):
+            yield observe(requirement, call.status != 403, call, expected=expected, observed=told(call))
 
 
 # --- what the checks must catch
 
 
-@on_response("the challenge has no `insufficient_scope`", breaks="AU-69", server=WITH_TOKENS)
+@on_response("omits `insufficient_scope` from the challenge", breaks="AU-69", server=WITH_TOKENS)
 def scope_without_error(response: Response, context: FaultContext) -> None:
     if response.status == 403:
         drop_from_challenge(response, "error")
 
 
-@on_response("the challenge names a scope that is not enough", breaks="AU-70", server=WITH_TOKENS)
+@on_response("names a scope in the challenge that is not sufficient", breaks="AU-70", server=WITH_TOKENS)
 def wrong_scope(response: Response, context: FaultContext) -> None:
     if response.status == 403:
-        drop_from_challenge(response, "scope")
-        response.set("WWW-Authenticate", f'{response.header("www-authenticate")}, scope="something-else"')
+        set_challenge_scope(response, "something-else")
 
 
-@on_response("the challenge names one scope of two", breaks="AU-71", server=WITH_TOKENS)
+@on_response("names one of two required scopes in the challenge", breaks="AU-71", server=WITH_TOKENS)
 def scope_by_scope(response: Response, context: FaultContext) -> None:
     if response.status == 403:
-        drop_from_challenge(response, "scope")
-        response.set("WWW-Authenticate", f'{response.header("www-authenticate")}, scope="mcp"')
+        set_challenge_scope(response, "mcp")
