@@ -16,7 +16,7 @@ from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
 from .client_saboteur import ClientSaboteur
-from .trial import Trial, TrialResult, breaches_of, scenarios_for
+from .trial import Trial, TrialResult, breaches, checks_citing, scenarios_for
 
 LIMIT: Final = 30.0
 """Seconds for a client that ends; a saboteur that does not end declares its own limit."""
@@ -50,9 +50,9 @@ async def run_client_trial(trial: Trial[ClientSaboteur], suite: Suite) -> TrialR
         cell = Cell(scenario, trial.transport, trial.revision, Facts(trial.revision.date))
         client = InProcessClient(saboteur, trial.transport, patience=PATIENCE)
         run = await run_client(cell, client, suite, saboteur.limit or LIMIT)
-        breaches = breaches_of(run.result)
-        if caught_by := breaches.citing(saboteur.breaks):
+        pairs = breaches(run.result)
+        if caught_by := checks_citing(saboteur.breaks, pairs):
             return TrialResult(trial, caught_by)
         last_line = run.exit.stderr.decode(errors="replace").splitlines()[-1:]
-        others += [*breaches.texts, run.result.reason, *last_line]
+        others += [*map(":".join, pairs), run.result.reason, *last_line]
     return TrialResult(trial, (), tuple(dict.fromkeys(text for text in others if text)))

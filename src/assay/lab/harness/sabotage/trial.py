@@ -5,7 +5,7 @@ It is caught only if a check reports the requirement that it breaks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -52,24 +52,13 @@ class TrialResult(Struct, frozen=True):
     """Other findings as `check:requirement`, and the reasons of scenarios that broke off."""
 
 
-class Breaches(Struct, frozen=True):
-    """The findings of a run as pairs of check and requirement."""
-
-    pairs: tuple[tuple[str, str], ...]
-
-    def citing(self, requirement: str) -> tuple[str, ...]:
-        """The checks that report this requirement."""
-        return tuple(sorted({check for check, cited in self.pairs if cited == requirement}))
-
-    @property
-    def texts(self) -> list[str]:
-        return [f"{check}:{requirement}" for check, requirement in self.pairs]
+def breaches(result: CellResult) -> list[tuple[str, str]]:
+    """The check and the requirement of each finding."""
+    return [(check.id, finding.requirement) for check in result.checks for finding in check.findings]
 
 
-def breaches_of(result: CellResult) -> Breaches:
-    return Breaches(
-        tuple((check.id, finding.requirement) for check in result.checks for finding in check.findings)
-    )
+def checks_citing(requirement: str, pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(sorted({check for check, cited in pairs if cited == requirement}))
 
 
 def scenarios_for(saboteur: Fault, suite: Suite) -> tuple[Scenario, ...]:
@@ -115,10 +104,10 @@ async def _run(trial: Trial[Saboteur], suite: Suite, testbed: Testbed, condition
     others: list[str] = []
     for scenario in trial.scenarios:
         result = await _run_scenario(trial, scenario, suite, testbed, conditions)
-        breaches = breaches_of(result)
-        if caught_by := breaches.citing(trial.saboteur.breaks):
+        pairs = breaches(result)
+        if caught_by := checks_citing(trial.saboteur.breaks, pairs):
             return TrialResult(trial, caught_by)
-        others += [*breaches.texts, *([result.reason] if result.reason else [])]
+        others += [*map(":".join, pairs), *([result.reason] if result.reason else [])]
     return TrialResult(trial, (), tuple(dict.fromkeys(others)))
 
 
