@@ -1,8 +1,8 @@
 """How scenarios and checks of the official suite are declared: under their official names.
 
-An official check id is a row of `requirements/<area>.toml`, with the levels that say where it is in force and
-whether breaking it fails or warns. So the window of a scenario is that of its rows. One scenario has one
-check module of the same name, which judges all its rows.
+An official check id is a requirement in `requirements/<area>.toml`, whose levels say where it is in force and
+whether breaking it fails or warns. A scenario runs at the revisions of its requirements, and the check of the
+same name judges all of them.
 """
 
 from __future__ import annotations
@@ -24,35 +24,28 @@ def official_scenario(
     transports: frozenset[Transport] = ANY,
     aliases: tuple[str, ...] = (),
 ) -> Callable[[Drive], Scenario]:
-    """Make a scenario of a function, under its official name; it exercises the check of that name."""
+    """Turn a function into the scenario of that name, which exercises the check of that name."""
 
-    def made(drive: Drive) -> Scenario:
+    def decorate(drive: Drive) -> Scenario:
+        area = area_of_module(drive.__module__)
         return Scenario(
-            name,
-            title,
-            (name,),
-            drive,
-            needs,
-            transports,
-            official=name,
-            area=area_of_module(drive.__module__),
-            aliases=aliases,
+            name, title, (name,), drive, needs, transports, official=name, area=area, aliases=aliases
         )
 
-    return made
+    return decorate
 
 
 def official_check(
     name: str,
     title: str,
     *,
-    requirements: Mapping[str, str] | tuple[str, ...],
+    requirements: Mapping[str, str] | tuple[str, ...] = (),
     transports: frozenset[Transport] = ANY,
     everywhere: bool = False,
 ) -> Callable[[Judge], Check]:
-    """Make the checks of the scenario of that name; each row is one, under its official id."""
+    """Turn a function into the check of that name, with one result per requirement.
 
-    def made(judge: Judge) -> Check:
-        return Check(name, title, faults(requirements), judge, everywhere, transports, by_requirement=True)
-
-    return made
+    Its only requirement has the same name, unless others are given.
+    """
+    cited = faults(requirements or (name,))
+    return lambda judge: Check(name, title, cited, judge, everywhere, transports, by_requirement=True)

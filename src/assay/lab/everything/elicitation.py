@@ -251,23 +251,29 @@ def judge_elicitation_sep1330_enums(trace: Trace) -> Iterator[Observation]:
     )
 
 
-ROW = "tools-call-elicitation"
-
-
-@official_check(ROW, "A tool asks the user", requirements=(ROW,))
+@official_check("tools-call-elicitation", "A tool asks the user")
 def judge_tools_call_elicitation(trace: Trace) -> Iterator[Observation]:
     outcomes: dict[str, Exchange] = {}
     for exchange, rounds in asking_calls(trace, "test_elicitation", ELICIT):
         problem = _problem(exchange, rounds)
         expected = f"{ELICIT} with the message that was given and a form, and a result with a text"
-        yield observe(ROW, problem is None, exchange, *rounds, expected=expected, observed=problem)
+        yield observe(
+            "tools-call-elicitation", problem is None, exchange, *rounds, expected=expected, observed=problem
+        )
         if problem is None:
             outcomes[str(rounds[0].answer.get("action"))] = exchange
     if {"accept", "decline"} <= outcomes.keys():
         one, other = outcomes["accept"], outcomes["decline"]
         differs = one.items("content") != other.items("content")
         expected = "a result that depends on whether the user accepts or declines"
-        yield observe(ROW, differs, one, other, expected=expected, observed="the same content for both")
+        yield observe(
+            "tools-call-elicitation",
+            differs,
+            one,
+            other,
+            expected=expected,
+            observed="the same content for both",
+        )
 
 
 def _problem(exchange: Exchange, rounds: list[Round]) -> str | None:
@@ -288,18 +294,13 @@ def _is_form(schema: Any) -> bool:
     return isinstance(schema, dict) and isinstance(schema.get("properties"), dict)
 
 
-TOOLS_CALL_SAMPLING_ROW = "tools-call-sampling"
-
-
-@official_check(
-    TOOLS_CALL_SAMPLING_ROW, "A tool asks the client's model", requirements=(TOOLS_CALL_SAMPLING_ROW,)
-)
+@official_check("tools-call-sampling", "A tool asks the client's model")
 def judge_tools_call_sampling(trace: Trace) -> Iterator[Observation]:
     for exchange, rounds in asking_calls(trace, "test_sampling", SAMPLE):
         problem = _tools_call_sampling_problem(exchange, rounds)
         expected = f"{SAMPLE} with the prompt that was given, and a result with what the model said"
         yield observe(
-            TOOLS_CALL_SAMPLING_ROW, problem is None, exchange, *rounds, expected=expected, observed=problem
+            "tools-call-sampling", problem is None, exchange, *rounds, expected=expected, observed=problem
         )
 
 

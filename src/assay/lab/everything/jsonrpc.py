@@ -10,15 +10,10 @@ from assay.lab.harness.trace.wire_shape import observed_shapes
 
 from .declaration import official_check
 
-# --- how it is judged
 
-
-ROW = "wire-schema-valid"
-
-
-@official_check(ROW, "Messages fit the schema of the revision", requirements=(ROW,), everywhere=True)
+@official_check("wire-schema-valid", "Messages fit the schema of the revision", everywhere=True)
 def judge_wire_schema_valid(trace: Trace) -> Iterator[Observation]:
-    yield from observed_shapes(ROW, trace)
+    yield from observed_shapes("wire-schema-valid", trace)
 
 
 # --- what the checks must catch

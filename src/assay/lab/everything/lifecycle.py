@@ -143,7 +143,7 @@ def _accepted(call: Call) -> bool:
     return 200 <= call.status < 300
 
 
-@official_check("ping", "A ping is answered with an empty result", requirements=("ping",))
+@official_check("ping", "A ping is answered with an empty result")
 def judge_ping(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("ping"):
         if exchange.answer is not None:

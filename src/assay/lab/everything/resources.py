@@ -156,15 +156,9 @@ async def drive_resources_unsubscribe(stage: Stage) -> None:
         await change(peer, tool)
 
 
-# --- how it is judged
-
-
-ROW = "resources-list"
-
-
-@official_check(ROW, "Resources are listed in full", requirements=(ROW,))
+@official_check("resources-list", "Resources are listed in full")
 def judge_resources_list(trace: Trace) -> Iterator[Observation]:
-    yield from judge_list(trace, ROW, "resources", _resources_list_problem)
+    yield from judge_list(trace, "resources-list", "resources", _resources_list_problem)
 
 
 def _resources_list_problem(resource: dict[str, Any]) -> str | None:
@@ -173,45 +167,32 @@ def _resources_list_problem(resource: dict[str, Any]) -> str | None:
     return None if is_uri(resource["uri"]) else f"{resource['uri']!r}, which is no URI"
 
 
-RESOURCES_READ_TEXT_ROW = "resources-read-text"
-
-
-@official_check(RESOURCES_READ_TEXT_ROW, "A text is read in full", requirements=(RESOURCES_READ_TEXT_ROW,))
+@official_check("resources-read-text", "A text is read in full")
 def judge_resources_read_text(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "resources/read", uri="test://static-text"):
-        yield judge_contents(RESOURCES_READ_TEXT_ROW, exchange, text_problem)
+        yield judge_contents("resources-read-text", exchange, text_problem)
 
 
-RESOURCES_READ_BINARY_ROW = "resources-read-binary"
-
-
-@official_check(
-    RESOURCES_READ_BINARY_ROW, "Binary data is read in full", requirements=(RESOURCES_READ_BINARY_ROW,)
-)
+@official_check("resources-read-binary", "Binary data is read in full")
 def judge_resources_read_binary(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "resources/read", uri="test://static-binary"):
-        yield judge_contents(RESOURCES_READ_BINARY_ROW, exchange, _resources_read_binary_problem)
+        yield judge_contents("resources-read-binary", exchange, _resources_read_binary_problem)
 
 
 def _resources_read_binary_problem(contents: Block) -> str | None:
     return data_problem("blob", contents)
 
 
-RESOURCES_TEMPLATES_READ_ROW = "resources-templates-read"
 URI: Final = re.compile(r"test://template/(.+)/data")
 
 
-@official_check(
-    RESOURCES_TEMPLATES_READ_ROW,
-    "A template's value is filled in",
-    requirements=(RESOURCES_TEMPLATES_READ_ROW,),
-)
+@official_check("resources-templates-read", "A template's value is filled in")
 def judge_resources_templates_read(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "resources/read"):
         uri = URI.fullmatch(str(exchange.params.get("uri")))
         if uri is not None:
             yield judge_contents(
-                RESOURCES_TEMPLATES_READ_ROW, exchange, partial(_resources_templates_read_problem, uri[1])
+                "resources-templates-read", exchange, partial(_resources_templates_read_problem, uri[1])
             )
 
 
@@ -224,30 +205,18 @@ def _resources_templates_read_problem(value: str, contents: Block) -> str | None
     return text_problem(contents) or missing
 
 
-RESOURCES_SUBSCRIBE_ROW = "resources-subscribe"
-
-
-@official_check(
-    RESOURCES_SUBSCRIBE_ROW, "A subscription brings updates", requirements=(RESOURCES_SUBSCRIBE_ROW,)
-)
+@official_check("resources-subscribe", "A subscription brings updates")
 def judge_resources_subscribe(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "resources/subscribe"):
         holds = exchange.result is not None
-        yield observe(RESOURCES_SUBSCRIBE_ROW, holds, exchange, expected="a result", observed=exchange)
-    yield from borrow(trace, RESOURCES_SUBSCRIBE_ROW, subscriptions.judge_announced, "RS-03")
+        yield observe("resources-subscribe", holds, exchange, expected="a result", observed=exchange)
+    yield from borrow(trace, "resources-subscribe", subscriptions.judge_announced, "RS-03")
 
 
-RESOURCES_UNSUBSCRIBE_ROW = "resources-unsubscribe"
-
-
-@official_check(
-    RESOURCES_UNSUBSCRIBE_ROW,
-    "After unsubscribing no updates come",
-    requirements=(RESOURCES_UNSUBSCRIBE_ROW,),
-)
+@official_check("resources-unsubscribe", "After unsubscribing no updates come")
 def judge_resources_unsubscribe(trace: Trace) -> Iterator[Observation]:
     if any(answered(trace, "resources/unsubscribe")):
-        yield from borrow(trace, RESOURCES_UNSUBSCRIBE_ROW, subscriptions.judge_subscriptions, "RS-03")
+        yield from borrow(trace, "resources-unsubscribe", subscriptions.judge_subscriptions, "RS-03")
 
 
 # --- what the checks must catch

@@ -62,18 +62,12 @@ async def drive_logging_set_level(stage: Stage) -> None:
             await peer.call(tool, {})
 
 
-# --- how it is judged
-
-
-ROW = "completion-complete"
-
-
-@official_check(ROW, "A completion is a list of texts", requirements=(ROW,))
+@official_check("completion-complete", "A completion is a list of texts")
 def judge_completion_complete(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "completion/complete"):
         problem = _problem(exchange)
         expected = f"`completion.values`, at most {COMPLETION_VALUES_MOST} texts, counted rightly"
-        yield observe(ROW, problem is None, exchange, expected=expected, observed=problem)
+        yield observe("completion-complete", problem is None, exchange, expected=expected, observed=problem)
 
 
 def _problem(exchange: Exchange) -> str | None:
@@ -96,22 +90,13 @@ def _miscounted(given: int, total: Any, more: Any) -> str | None:
     return None
 
 
-LOGGING_SET_LEVEL_ROW = "logging-set-level"
-
-
-@official_check(
-    LOGGING_SET_LEVEL_ROW, "A log level is set and kept to", requirements=(LOGGING_SET_LEVEL_ROW,)
-)
+@official_check("logging-set-level", "A log level is set and kept to")
 def judge_logging_set_level(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "logging/setLevel"):
         yield observe(
-            LOGGING_SET_LEVEL_ROW,
-            exchange.result == {},
-            exchange,
-            expected="the result {}",
-            observed=exchange,
+            "logging-set-level", exchange.result == {}, exchange, expected="the result {}", observed=exchange
         )
-    yield from borrow(trace, LOGGING_SET_LEVEL_ROW, log_messages.judge_log_level, "LOG-02")
+    yield from borrow(trace, "logging-set-level", log_messages.judge_log_level, "LOG-02")
 
 
 # --- what the checks must catch

@@ -197,13 +197,14 @@ def judge_input_required_result_basic_sampling(trace: Trace) -> Iterator[Observa
     )
 
 
-ROW = "sep-2322-respect-client-capabilities"
 FIXED = {"sampling"}
 """What the fixture can do with: there it must ask. To others it need not."""
 
 
 @official_check(
-    "input-required-result-capability-check", "A client is asked as it can be", requirements=(ROW,)
+    "input-required-result-capability-check",
+    "A client is asked as it can be",
+    requirements=("sep-2322-respect-client-capabilities",),
 )
 def judge_input_required_result_capability_check(trace: Trace) -> Iterator[Observation]:
     for exchange in rounds(trace, asking_tool("capabilities")):
@@ -212,7 +213,13 @@ def judge_input_required_result_capability_check(trace: Trace) -> Iterator[Obser
             methods = [str(as_object(one).get("method")) for one in asked_in(exchange).values()]
             allowed = bool(methods) and all(NEEDED.get(method) in declared for method in methods)
             expected = f"questions that need {', '.join(sorted(declared))} and nothing else"
-            yield observe(ROW, allowed, exchange, expected=expected, observed=_told(exchange, methods))
+            yield observe(
+                "sep-2322-respect-client-capabilities",
+                allowed,
+                exchange,
+                expected=expected,
+                observed=_told(exchange, methods),
+            )
 
 
 def _told(exchange: Exchange, methods: list[str]) -> str:
@@ -265,13 +272,10 @@ def judge_input_required_result_non_tool_request(trace: Trace) -> Iterator[Obser
     )
 
 
-INPUT_REQUIRED_RESULT_RESULT_TYPE_ROW = "sep-2322-result-type-included"
-
-
 @official_check(
     "input-required-result-result-type",
     "A result that wants input says so",
-    requirements=(INPUT_REQUIRED_RESULT_RESULT_TYPE_ROW,),
+    requirements=("sep-2322-result-type-included",),
 )
 def judge_input_required_result_result_type(trace: Trace) -> Iterator[Observation]:
     for exchange in rounds(trace, asking_tool("elicitation")):
@@ -279,7 +283,7 @@ def judge_input_required_result_result_type(trace: Trace) -> Iterator[Observatio
         observed = f"{exchange}; `resultType` {kind!r}"
         expected = '`resultType`: "input_required"'
         yield observe(
-            INPUT_REQUIRED_RESULT_RESULT_TYPE_ROW,
+            "sep-2322-result-type-included",
             kind == "input_required",
             exchange,
             expected=expected,
@@ -287,20 +291,17 @@ def judge_input_required_result_result_type(trace: Trace) -> Iterator[Observatio
         )
 
 
-INPUT_REQUIRED_RESULT_UNSUPPORTED_METHODS_ROW = "sep-2322-not-on-unsupported-requests"
-
-
 @official_check(
     "input-required-result-unsupported-methods",
     "Lists are answered at once",
-    requirements=(INPUT_REQUIRED_RESULT_UNSUPPORTED_METHODS_ROW,),
+    requirements=("sep-2322-not-on-unsupported-requests",),
 )
 def judge_input_required_result_unsupported_methods(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges(*(method for _, method, *_ in LISTS)):
         if exchange.result is not None:
             at_once = not wants_input_retry(exchange)
             yield observe(
-                INPUT_REQUIRED_RESULT_UNSUPPORTED_METHODS_ROW,
+                "sep-2322-not-on-unsupported-requests",
                 at_once,
                 exchange,
                 expected="the list",

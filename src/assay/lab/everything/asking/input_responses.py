@@ -137,27 +137,20 @@ async def drive_input_required_result_validate_input(stage: Stage) -> None:
         await call_again(peer, TOOL, asked, inputResponses=wrong)
 
 
-# --- how it is judged
-
-
-ROW = "sep-2322-ignore-unexpected-params"
-
-
 @official_check(
-    "input-required-result-ignore-extra-params", "Answers too many are ignored", requirements=(ROW,)
+    "input-required-result-ignore-extra-params",
+    "Answers too many are ignored",
+    requirements=("sep-2322-ignore-unexpected-params",),
 )
 def judge_input_required_result_ignore_extra_params(trace: Trace) -> Iterator[Observation]:
     for exchange in filter(brings_answers, rounds(trace, asking_tool("elicitation"))):
-        yield done(ROW, exchange)
-
-
-INPUT_REQUIRED_RESULT_MISSING_INPUT_RESPONSE_ROW = "sep-2322-missing-response-rerequests"
+        yield done("sep-2322-ignore-unexpected-params", exchange)
 
 
 @official_check(
     "input-required-result-missing-input-response",
     "A missing answer is asked for again",
-    requirements=(INPUT_REQUIRED_RESULT_MISSING_INPUT_RESPONSE_ROW,),
+    requirements=("sep-2322-missing-response-rerequests",),
 )
 def judge_input_required_result_missing_input_response(trace: Trace) -> Iterator[Observation]:
     found = rounds(trace, asking_tool("elicitation"))
@@ -166,11 +159,7 @@ def judge_input_required_result_missing_input_response(trace: Trace) -> Iterator
         again = wants_input_retry(exchange) and wanted <= asked_in(exchange).keys()
         expected = f"an `input_required` result that asks for {', '.join(sorted(wanted))} again"
         yield observe(
-            INPUT_REQUIRED_RESULT_MISSING_INPUT_RESPONSE_ROW,
-            again,
-            exchange,
-            expected=expected,
-            observed=exchange,
+            "sep-2322-missing-response-rerequests", again, exchange, expected=expected, observed=exchange
         )
 
 
@@ -221,31 +210,24 @@ def judge_input_required_result_request_state(trace: Trace) -> Iterator[Observat
     )
 
 
-INPUT_REQUIRED_RESULT_TAMPERED_STATE_ROW = "sep-2322-reject-tampered-state"
-
-
 @official_check(
     "input-required-result-tampered-state",
     "Changed state is refused",
-    requirements=(INPUT_REQUIRED_RESULT_TAMPERED_STATE_ROW,),
+    requirements=("sep-2322-reject-tampered-state",),
 )
 def judge_input_required_result_tampered_state(trace: Trace) -> Iterator[Observation]:
     found = rounds(trace, asking_tool("tampered_state"))
     issued = [state_in(one) for one in found]
     for exchange in found:
         if not brings_answers(exchange):
-            yield asked(INPUT_REQUIRED_RESULT_TAMPERED_STATE_ROW, exchange, WANTED)
+            yield asked("sep-2322-reject-tampered-state", exchange, WANTED)
         elif exchange.params.get("requestState") in issued:
-            yield done(INPUT_REQUIRED_RESULT_TAMPERED_STATE_ROW, exchange)
+            yield done("sep-2322-reject-tampered-state", exchange)
         else:
             refused = exchange.code is not None and exchange.code != METHOD_NOT_FOUND
             expected = "an error, such as -32602: this state was never given out"
             yield observe(
-                INPUT_REQUIRED_RESULT_TAMPERED_STATE_ROW,
-                refused,
-                exchange,
-                expected=expected,
-                observed=exchange,
+                "sep-2322-reject-tampered-state", refused, exchange, expected=expected, observed=exchange
             )
 
 

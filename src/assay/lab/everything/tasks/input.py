@@ -107,13 +107,11 @@ async def _answer(peer: Peer, task: str, key: str, **content: Any) -> None:
     await ask(peer, "tasks/update", task, inputResponses={key: accepted})
 
 
-# --- how it is judged
-
-
-ROW = "sep-2663-mrtr-synchronous-before-task-creation"
-
-
-@official_check("tasks-mrtr-composition", "Questions come before the task", requirements=(ROW,))
+@official_check(
+    "tasks-mrtr-composition",
+    "Questions come before the task",
+    requirements=("sep-2663-mrtr-synchronous-before-task-creation",),
+)
 def judge_tasks_mrtr_composition(trace: Trace) -> Iterator[Observation]:
     for exchange in calls(trace, TOOL):
         if "inputResponses" in exchange.params:
@@ -121,10 +119,15 @@ def judge_tasks_mrtr_composition(trace: Trace) -> Iterator[Observation]:
             expected = "a task, once the question is answered"
         else:
             faults, expected = result_faults(exchange, _first_faults), "a question, and no task yet"
-        yield judged(ROW, faults, exchange, expected=expected)
+        yield judged("sep-2663-mrtr-synchronous-before-task-creation", faults, exchange, expected=expected)
     for story in stories(trace, TOOL):
         if "inputResponses" in story.call.params:
-            yield from judged_end(ROW, story, _end_faults, "a completed task that says what was answered")
+            yield from judged_end(
+                "sep-2663-mrtr-synchronous-before-task-creation",
+                story,
+                _end_faults,
+                "a completed task that says what was answered",
+            )
 
 
 def _first_faults(asked: dict[str, Any]) -> Iterator[str]:

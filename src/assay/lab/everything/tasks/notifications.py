@@ -71,15 +71,11 @@ def _granted(params: dict[str, Any]) -> list[Any]:
     return names if isinstance(names, list) else []
 
 
-# --- how it is judged
-
-
-ROW = "tasks-status-notifications"
 STRANGE = ("notifications/progress", "notifications/message", "notifications/tasks/status")
 """What has no place on a stream for tasks; the last is the name of an earlier draft."""
 
 
-@official_check(ROW, "Whoever listens for a task is told how it goes", requirements=(ROW,))
+@official_check("tasks-status-notifications", "Whoever listens for a task is told how it goes")
 def judge_tasks_status_notifications(trace: Trace) -> Iterator[Observation]:
     asked = [one for one in subscriptions(trace) if "taskIds" in one.wishes]
     let_in = [one for one in asked if declares_tasks(one.exchange.params) and one.acknowledgement is not None]
@@ -87,7 +83,11 @@ def judge_tasks_status_notifications(trace: Trace) -> Iterator[Observation]:
         for message in one.messages:
             if message.method in STRANGE:
                 yield judged(
-                    ROW, [str(message)], one, message, expected=f"{TOLD}, and nothing else of a task"
+                    "tasks-status-notifications",
+                    [str(message)],
+                    one,
+                    message,
+                    expected=f"{TOLD}, and nothing else of a task",
                 )
         for task in _tasks_status_notifications_granted(one):
             yield from _judge_told(one, task, trace)
@@ -95,7 +95,9 @@ def judge_tasks_status_notifications(trace: Trace) -> Iterator[Observation]:
         decided = one.acknowledgement is not None or one.exchange.answer is not None
         if decided and not declares_tasks(one.exchange.params):
             expected = f"error {MISSING_CAPABILITY}: the client does not declare the extension"
-            yield judged(ROW, _stranger_faults(one), let_in[0], one, expected=expected)
+            yield judged(
+                "tasks-status-notifications", _stranger_faults(one), let_in[0], one, expected=expected
+            )
 
 
 def _tasks_status_notifications_granted(one: Subscription) -> list[str]:
@@ -108,15 +110,21 @@ def _tasks_status_notifications_granted(one: Subscription) -> list[str]:
 def _judge_told(one: Subscription, task: str, trace: Trace) -> Iterator[Observation]:
     told = [message for message in one.messages if _tells(message, task)]
     for message in told:
-        yield judged(ROW, _told_faults(message.params), message, expected="the whole task")
+        yield judged(
+            "tasks-status-notifications", _told_faults(message.params), message, expected="the whole task"
+        )
     ends = [message for message in told if message.params.get("status") in ENDS]
     if not ends and trace.header.closed and _was_working(one, task, trace):
         faults = [f"{len(told)} notifications, none of an end"]
-        yield judged(ROW, faults, one, expected="the end of the task, which came later")
+        yield judged(
+            "tasks-status-notifications", faults, one, expected="the end of the task, which came later"
+        )
     seen = [exchange for exchange in about(trace, "tasks/get", task) if exchange.result is not None]
     if ends and seen:
         faults = list(_difference(ends[-1], seen[-1].result or {}))
-        yield judged(ROW, faults, ends[-1], seen[-1], expected="what tasks/get says of it")
+        yield judged(
+            "tasks-status-notifications", faults, ends[-1], seen[-1], expected="what tasks/get says of it"
+        )
 
 
 def _tells(message: Message, task: str) -> bool:

@@ -80,16 +80,14 @@ async def drive_tools_call_with_progress(stage: Stage) -> None:
             break
 
 
-# --- how it is judged
-
-
-ROW = "tools-call-with-logging"
 LOGGED = "notifications/message"
 
 
-@official_check(ROW, "A tool logs while it works", requirements=(ROW,))
+@official_check("tools-call-with-logging", "A tool logs while it works")
 def judge_tools_call_with_logging(trace: Trace) -> Iterator[Observation]:
-    return tells_enough(trace, ROW, "test_tool_with_logging", LOGGED, _belongs, _expected)
+    return tells_enough(
+        trace, "tools-call-with-logging", "test_tool_with_logging", LOGGED, _belongs, _expected
+    )
 
 
 def _expected(exchange: Exchange) -> str:
@@ -102,23 +100,18 @@ def _belongs(message: Message, exchange: Exchange) -> bool:
     return during and severity(message.params.get("level")) is not None and "data" in message.params
 
 
-TOOLS_CALL_WITH_PROGRESS_ROW = "tools-call-with-progress"
-
-
-@official_check(
-    TOOLS_CALL_WITH_PROGRESS_ROW, "A tool reports its progress", requirements=(TOOLS_CALL_WITH_PROGRESS_ROW,)
-)
+@official_check("tools-call-with-progress", "A tool reports its progress")
 def judge_tools_call_with_progress(trace: Trace) -> Iterator[Observation]:
     yield from tells_enough(
         trace,
-        TOOLS_CALL_WITH_PROGRESS_ROW,
+        "tools-call-with-progress",
         "test_tool_with_progress",
         PROGRESS,
         _tools_call_with_progress_belongs,
         _tools_call_with_progress_expected,
     )
-    yield from borrow(trace, TOOLS_CALL_WITH_PROGRESS_ROW, progress.judge_progress_values, "PRG-03")
-    yield from borrow(trace, TOOLS_CALL_WITH_PROGRESS_ROW, progress.judge_progress_tokens, "PRG-04", "PRG-05")
+    yield from borrow(trace, "tools-call-with-progress", progress.judge_progress_values, "PRG-03")
+    yield from borrow(trace, "tools-call-with-progress", progress.judge_progress_tokens, "PRG-04", "PRG-05")
 
 
 def _tools_call_with_progress_expected(exchange: Exchange) -> str:
