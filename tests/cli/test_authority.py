@@ -29,9 +29,9 @@ class Running:
         command = [sys.executable, "-m", "assay", "authority", "--port", "0", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.banner, named = self.line(), self.line()
-        found = re.fullmatch(r"issuer: (\S+)", named)
-        assert found, self.process.communicate(timeout=PATIENCE)
-        self.issuer = found[1]
+        issuer_line = re.fullmatch(r"issuer: (\S+)", named)
+        assert issuer_line, self.process.communicate(timeout=PATIENCE)
+        self.issuer = issuer_line[1]
 
     def line(self) -> str:
         assert self.process.stdout is not None
@@ -135,10 +135,10 @@ def test_all_faults_are_listed(capsys: Output) -> None:
 )
 def test_what_cannot_work_ends_in_one_line_and_a_hint(options: list[str], words: str, capsys: Output) -> None:
     assert main(["authority", "--port", "0", *options]) == ExitCode.USAGE
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert words in shown.err.splitlines()[0]
-    assert len(shown.err.splitlines()) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert words in output.err.splitlines()[0]
+    assert len(output.err.splitlines()) == 2
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path, capsys: Output) -> None:

@@ -26,7 +26,7 @@ RESULTS = {"runs": [{"server": "x/reference", "metrics": {"cold_start_ms": {"p95
 
 
 @pytest.fixture
-def given(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     """A folder with what a developer has."""
     write_pair(generate(), str(tmp_path / "dev"))
     (tmp_path / "osv.json").write_text(json.dumps(EXPORT))
@@ -35,31 +35,31 @@ def given(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_server_comes_out_with_evidence_that_verifies(given: Path, capsys: Output) -> None:
-    bundle, badge = given / "evidence", given / "badge.json"
-    options = ["--stdio", SERVED, "--out", str(bundle), "--key", str(given / "dev.key"), *QUICK]
-    extras = ["--osv", str(given / "osv.json"), "--waive", "CVE-0", "--artifact", str(given / "wheel")]
-    figures = ["--metrics", str(given / "results.json"), "--badge-out", str(badge)]
+def test_a_server_comes_out_with_evidence_that_verifies(folder: Path, capsys: Output) -> None:
+    bundle, badge = folder / "evidence", folder / "badge.json"
+    options = ["--stdio", SERVED, "--out", str(bundle), "--key", str(folder / "dev.key"), *QUICK]
+    extras = ["--osv", str(folder / "osv.json"), "--waive", "CVE-0", "--artifact", str(folder / "wheel")]
+    figures = ["--metrics", str(folder / "results.json"), "--badge-out", str(badge)]
 
     code = main(["certify", *options, *extras, *figures, *NAMED])
 
-    told = capsys.readouterr()
-    found = json.loads(told.out)
-    assert code == 0, told.err
-    assert found["conclusion"] == "met"
-    assert found["summary"]["failed"] == 0
-    assert {one["name"] for one in found["checks"] if one["status"] == "WARNING"} <= {
+    output = capsys.readouterr()
+    summary = json.loads(output.out)
+    assert code == 0, output.err
+    assert summary["conclusion"] == "met"
+    assert summary["summary"]["failed"] == 0
+    assert {check["name"] for check in summary["checks"] if check["status"] == "WARNING"} <= {
         "CONF-EVD-06.vulnerabilities"
     }
-    assert "self-attested" in told.err
-    assert "--waive CVE-0: no vulnerability of that name was found" in told.err
+    assert "self-attested" in output.err
+    assert "--waive CVE-0: no vulnerability of that name was found" in output.err
     assert badge.read_bytes() == (bundle / "badge.json").read_bytes()
     assert json.loads(badge.read_bytes())["latency"]["coldstart.p95_ms"] == 120
-    assert (bundle / "summary.json").read_text() == told.out
+    assert (bundle / "summary.json").read_text() == output.out
     assert {"sbom.cdx.json", "vulnerabilities.json", "metrics.json", "report.html", "report.md"} <= {
         path.name for path in bundle.iterdir()
     }
-    trust = ["--trust", str(given / "dev.pub"), "--artifact", str(given / "wheel")]
+    trust = ["--trust", str(folder / "dev.pub"), "--artifact", str(folder / "wheel")]
     assert main(["verify", str(bundle), *trust]) == 0
 
 
@@ -67,21 +67,21 @@ def test_a_server_that_claims_nothing_of_the_profile_fails_and_is_told_where(cap
     chosen = ["--scenario", "cap.prompts", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
     code = main(["certify", "--stdio", f"{sys.executable} -m assay serve everything", *chosen, *NAMED])
 
-    told = capsys.readouterr()
-    failed = [one for one in json.loads(told.out)["checks"] if one["status"] == "FAILURE"]
+    output = capsys.readouterr()
+    failed = [check for check in json.loads(output.out)["checks"] if check["status"] == "FAILURE"]
     assert code == 1
-    assert "CONF-CAP-03.prompts.version" in {one["id"] for one in failed}
-    assert all(found["frames"] for one in failed for found in one["findings"])
-    assert told.err == ""
+    assert "CONF-CAP-03.prompts.version" in {check["id"] for check in failed}
+    assert all(summary["frames"] for check in failed for summary in check["findings"])
+    assert output.err == ""
 
 
 def test_too_little_is_no_success(capsys: Output) -> None:
     chosen = ["--scenario", "jrpc.ids", "--spec-version", HANDSHAKE[-1].date]
     assert main(["certify", "--stdio", SERVED, *chosen, *NAMED]) == 3
-    told = capsys.readouterr()
-    assert json.loads(told.out)["conclusion"] == "too little measured"
-    assert "its scenario is not selected by --scenario" in told.err
-    assert "no bundle was written" in told.err
+    output = capsys.readouterr()
+    assert json.loads(output.out)["conclusion"] == "too little measured"
+    assert "its scenario is not selected by --scenario" in output.err
+    assert "no bundle was written" in output.err
 
 
 def test_a_server_that_is_not_there(capsys: Output) -> None:
@@ -108,9 +108,9 @@ def test_a_server_that_shows_nothing_of_itself_is_told_as_that(tmp_path: Path, c
     (tmp_path / "dying.py").write_text(DYING)
     options = ["--spec-version", HANDSHAKE[-1].date, "--out", str(tmp_path / "evidence")]
     assert main(["certify", "--stdio", f"{sys.executable} {tmp_path / 'dying.py'}", *options, *NAMED]) == 3
-    told = capsys.readouterr()
-    assert "speaks no revision of MCP that was asked for: " in told.err
-    assert told.out == "" and not (tmp_path / "evidence").exists()
+    output = capsys.readouterr()
+    assert "speaks no revision of MCP that was asked for: " in output.err
+    assert output.out == "" and not (tmp_path / "evidence").exists()
 
 
 @pytest.mark.parametrize(
@@ -152,16 +152,16 @@ def test_mistakes_are_told_before_anything_is_judged(
     options: list[str], problem: str, capsys: Output
 ) -> None:
     assert main(["certify", *NAMED, *options]) == 2
-    told = capsys.readouterr()
-    assert problem in told.err
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert problem in output.err
+    assert output.out == ""
 
 
 def test_server_is_called_what_it_calls_itself_unless_it_is_named(capsys: Output) -> None:
     chosen = ["--scenario", "cap.prompts", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
     main(["certify", "--stdio", SERVED, "--profile", "intelgraph/2025-10", *chosen])
-    said = json.loads(capsys.readouterr().out)["server"]
-    assert (said["name"], said["version"]) == ("RefMCP-TestServer", "1.0.0")
+    server = json.loads(capsys.readouterr().out)["server"]
+    assert (server["name"], server["version"]) == ("RefMCP-TestServer", "1.0.0")
 
 
 def test_server_without_a_name_has_to_be_given_one(tmp_path: Path, capsys: Output) -> None:
@@ -169,25 +169,25 @@ def test_server_without_a_name_has_to_be_given_one(tmp_path: Path, capsys: Outpu
     command = f"{sys.executable} -m assay serve {tmp_path}/nameless.py"
     options = ["--scenario", "jrpc.ids", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
     assert main(["certify", "--stdio", command, *options]) == 3
-    told = capsys.readouterr()
-    assert "the server reports no name" in told.err
-    assert "--server NAME" in told.err
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert "the server reports no name" in output.err
+    assert "--server NAME" in output.err
+    assert output.out == ""
 
 
-def test_metrics_take_the_name_of_the_server(given: Path, capsys: Output) -> None:
-    assert main(["certify", "--stdio", "x", "--metrics", str(given / "results.json")]) == 2
+def test_metrics_take_the_name_of_the_server(folder: Path, capsys: Output) -> None:
+    assert main(["certify", "--stdio", "x", "--metrics", str(folder / "results.json")]) == 2
     assert "add --server NAME" in capsys.readouterr().err
 
 
-def test_metrics_of_another_server_are_no_metrics_of_this_one(given: Path, capsys: Output) -> None:
-    options = ["--server", "other", "--server-version", "1", "--metrics", str(given / "results.json")]
+def test_metrics_of_another_server_are_no_metrics_of_this_one(folder: Path, capsys: Output) -> None:
+    options = ["--server", "other", "--server-version", "1", "--metrics", str(folder / "results.json")]
     assert main(["certify", "--stdio", "x", *options]) == 2
     assert "has no run of the server other, only of x/reference" in capsys.readouterr().err
 
 
-def test_metrics_that_nobody_signed_are_not_said_to_be_of_a_harness(given: Path, capsys: Output) -> None:
-    options = ["--metrics", str(given / "results.json"), "--trust-harness", str(given / "dev.pub")]
+def test_metrics_that_nobody_signed_are_not_said_to_be_of_a_harness(folder: Path, capsys: Output) -> None:
+    options = ["--metrics", str(folder / "results.json"), "--trust-harness", str(folder / "dev.pub")]
     assert main(["certify", *NAMED, "--stdio", "x", *options]) == 2
     assert "results.json is not signed" in capsys.readouterr().err
 
@@ -206,12 +206,12 @@ def test_a_directory_with_something_in_it_is_left_alone(tmp_path: Path, capsys: 
     assert (tmp_path / "mine").read_text() == "x"
 
 
-def test_an_interrupt_ends_it_before_the_next_server(given: Path) -> None:
-    stops = given / "stops.py"
+def test_an_interrupt_ends_it_before_the_next_server(folder: Path) -> None:
+    stops = folder / "stops.py"
     stops.write_text("import os, signal, sys\nos.kill(os.getppid(), signal.SIGINT)\nsys.stdin.read()\n")
     with socket.create_server(("127.0.0.1", 0)) as other:
         url = f"http://127.0.0.1:{other.getsockname()[1]}/mcp"
-        options = ["--stdio", f"{sys.executable} {stops}", "-e", url, "--out", str(given / "evidence")]
+        options = ["--stdio", f"{sys.executable} {stops}", "-e", url, "--out", str(folder / "evidence")]
         command = [sys.executable, "-m", "assay", "certify", *options, *QUICK, *NAMED]
 
         done = subprocess.run(command, capture_output=True, timeout=60, check=False)
@@ -220,4 +220,4 @@ def test_an_interrupt_ends_it_before_the_next_server(given: Path) -> None:
         assert (done.returncode, b"interrupted: nothing was written" in done.stderr) == (130, True)
         with pytest.raises(BlockingIOError):
             other.accept()
-    assert not (given / "evidence").exists()
+    assert not (folder / "evidence").exists()

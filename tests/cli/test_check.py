@@ -16,7 +16,7 @@ from assay.revisions.registry import HANDSHAKE
 
 SERVER = "from assay import Server\nserver = Server('notes', '1.0')\nother = Server('other', '1.0')\n"
 QUICK = ("--scenario", "ping", "--spec-version", HANDSHAKE[-1].date)
-VISITOR = Path(__file__).parent / "lab" / "visitor.py"
+VISITOR = Path(__file__).parent / "subjects" / "visitor.py"
 Output = pytest.CaptureFixture[str]
 
 

@@ -18,10 +18,10 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.driving.process import ROOT
 
 pytestmark = pytest.mark.timeout(90)
-VISITOR = Path(__file__).parent / "lab" / "visitor.py"
+VISITOR = Path(__file__).parent / "subjects" / "visitor.py"
 OLD, NEW = HANDSHAKE[-1].date, PER_REQUEST[-1].date
 CLIENT = shlex.join((sys.executable, str(VISITOR)))
-ONE = ("--scenario", "tools_call", "--spec-version", OLD)
+SINGLE = ("--scenario", "tools_call", "--spec-version", OLD)
 Captured = pytest.CaptureFixture[str]
 SPOILED = """
 import sys
@@ -42,7 +42,7 @@ def spoiled(before: str, after: str) -> str:
 
 
 def judged(*options: str, command: str = CLIENT) -> int:
-    return main(["client", "--command", command, *ONE, *options])
+    return main(["client", "--command", command, *SINGLE, *options])
 
 
 def stored() -> Run:
@@ -71,24 +71,24 @@ def test_the_address_goes_where_the_command_wants_it(command: str, transport: st
 def test_results_hold_checks_output_and_the_protocol() -> None:
     assert main(["client", "--command", CLIENT, "--scenario", "tools_call"]) == 0
     (folder,) = Path("results").glob("tools_call-*")
-    assert sorted(one.name for one in folder.iterdir()) == [
+    assert sorted(entry.name for entry in folder.iterdir()) == [
         "checks.json",
         "stderr.txt",
         "stdout.txt",
         f"trace-http-{OLD}.ndjson",
         f"trace-http-{NEW}.ndjson",
     ]
-    said = f"--- http {OLD}\nThe sum is 8\n--- http {NEW}\nThe sum is 8\n"
-    assert (folder / "stdout.txt").read_text() == said
+    lines = f"--- http {OLD}\nThe sum is 8\n--- http {NEW}\nThe sum is 8\n"
+    assert (folder / "stdout.txt").read_text() == lines
     assert "done with tools_call" in (folder / "stderr.txt").read_text()
     entries = json.loads((folder / "checks.json").read_text())
-    asked = [one["details"] for one in entries if one["id"] == "incoming-request"]
-    assert {one["status"] for one in entries if one["id"] == "incoming-request"} == {"INFO"}
+    requests = [entry["details"] for entry in entries if entry["id"] == "incoming-request"]
+    assert {entry["status"] for entry in entries if entry["id"] == "incoming-request"} == {"INFO"}
     methods = ["initialize", "notifications/initialized", "tools/list", "tools/call"]
-    assert [one.get("mcpMethod") for one in asked if one["revision"] == OLD] == methods
-    assert (asked[0]["method"], asked[0]["path"]) == ("POST", "/mcp")
-    assert "Content-Type" in asked[0]["headers"] and json.loads(asked[0]["body"])["id"] == 1
-    statuses = [one["details"].get("statusCode") for one in entries if one["id"] == "outgoing-response"]
+    assert [entry.get("mcpMethod") for entry in requests if entry["revision"] == OLD] == methods
+    assert (requests[0]["method"], requests[0]["path"]) == ("POST", "/mcp")
+    assert "Content-Type" in requests[0]["headers"] and json.loads(requests[0]["body"])["id"] == 1
+    statuses = [entry["details"].get("statusCode") for entry in entries if entry["id"] == "outgoing-response"]
     assert statuses.count(200) == 5 and statuses.count(202) == 1
 
 
@@ -190,7 +190,7 @@ def test_golden_run_of_a_client_is_steady_and_sees_a_change(capsys: Captured) ->
         main([*both, "--against-golden", "golden"])
         assert "same as the golden run golden: 0 of 6 scenario runs differ" in capsys.readouterr().out
     other = spoiled('"name": "visitor"', '"name": "guest"')
-    assert main(["client", "--command", other, *ONE, "--against-golden", "golden"]) == 1
+    assert main(["client", "--command", other, *SINGLE, "--against-golden", "golden"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert any(line.endswith("(subject on 1/post-initialize-1), /params/clientInfo/name") for line in lines)
     assert '    now       "guest"' in lines
@@ -216,18 +216,18 @@ def started(*options: str) -> "subprocess.Popen[str]":
 def said_until(process: "subprocess.Popen[str]", words: str) -> list[str]:
     """Lines of standard error, up to the one with these words."""
     assert process.stderr is not None
-    said: list[str] = []
-    while not any(words in line for line in said[-1:]):
-        said.append(process.stderr.readline())
-        assert said[-1], said
-    return said
+    lines: list[str] = []
+    while not any(words in line for line in lines[-1:]):
+        lines.append(process.stderr.readline())
+        assert lines[-1], lines
+    return lines
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 def test_client_that_nobody_starts_is_judged_after_it_has_come(transport: str) -> None:
     process = started("--attach", "--transport", transport)
-    said = said_until(process, "press Ctrl-C")
-    address = said[0].partition(": ")[2].strip()
+    lines = said_until(process, "press Ctrl-C")
+    address = lines[0].partition(": ")[2].strip()
     context: dict[str, Any] = {"steps": [{"do": "list_tools"}]}
     subprocess.run(
         [*shlex.split(CLIENT), *(["--server", address] if transport == "stdio" else [address])],
@@ -255,11 +255,11 @@ def test_attached_client_that_never_comes_proves_nothing(capsys: Captured) -> No
 
 def test_edited_client_is_judged_again() -> None:
     command = spoiled(*FAULT)
-    process = started("--command", command, *ONE, "--watch", "spoiled.py")
+    process = started("--command", command, *SINGLE, "--watch", "spoiled.py")
     said_until(process, "waiting for a change")
     Path("spoiled.py").write_text(VISITOR.read_text("utf-8"), "utf-8")
-    said = said_until(process, "waiting for a change")
-    assert "last: does not conform: 1 failed\n" in said and "changed: spoiled.py\n" in said
+    lines = said_until(process, "waiting for a change")
+    assert "last: does not conform: 1 failed\n" in lines and "changed: spoiled.py\n" in lines
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 130 and "conforms: 1 passed" in out

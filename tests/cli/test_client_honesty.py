@@ -19,7 +19,7 @@ from assay.revisions.registry import HANDSHAKE
 from tests.driving.process import ROOT
 
 pytestmark = pytest.mark.timeout(90)
-ONE = ("--scenario", "tools_call", "--spec-version", HANDSHAKE[-1].date)
+SINGLE = ("--scenario", "tools_call", "--spec-version", HANDSHAKE[-1].date)
 CONNECTS = """
 import socket, sys
 from urllib.parse import urlsplit
@@ -32,7 +32,7 @@ sys.argv = ["visitor", sys.argv[-1]]
 runpy.run_path({visitor!r}, run_name="__main__")
 {then}
 """
-VISITOR = Path(__file__).parent / "lab" / "visitor.py"
+VISITOR = Path(__file__).parent / "subjects" / "visitor.py"
 PARENT = """
 import os, subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -52,7 +52,7 @@ def python(source: str) -> str:
 
 
 def judged(command: str, *options: str) -> int:
-    return main(["client", "--command", command, *ONE, *options])
+    return main(["client", "--command", command, *SINGLE, *options])
 
 
 def stored(tmp_path: Path) -> Run:
@@ -92,7 +92,7 @@ def test_what_a_client_has_started_ends_with_it(tmp_path: Path, then: str, code:
     place = tmp_path / "processes"
     assert judged(python(PARENT.format(place=str(place), then=then)), "--timeout", "2") == code
     processes = place.read_text().split()
-    assert len(processes) == 2 and not any(is_running(int(one)) for one in processes)
+    assert len(processes) == 2 and not any(is_running(int(process)) for process in processes)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_interruption_leaves_no_client_behind(tmp_path: Path, numbers: list[sign
     os.mkfifo(place)
     client = python(PARENT.format(place=str(place), then="time.sleep(600)"))
     assay = subprocess.Popen(
-        [sys.executable, "-m", "assay", "client", "--command", client, *ONE],
+        [sys.executable, "-m", "assay", "client", "--command", client, *SINGLE],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -146,7 +146,7 @@ def test_interruption_leaves_no_client_behind(tmp_path: Path, numbers: list[sign
         assay.send_signal(number)
     out, err = assay.communicate(timeout=30)
     assert assay.returncode == 130 and b"Traceback" not in err
-    assert not any(is_running(int(one)) for one in processes)
+    assert not any(is_running(int(process)) for process in processes)
     if len(numbers) == 1:
         assert b"interrupted: " in out and stored(tmp_path).interrupted
 

@@ -26,7 +26,7 @@ def stored(path: Path, *cells: CellResult, trace: Trace | None = None) -> str:
     path.mkdir()
     if trace is not None:
         (path / "trace.ndjson").write_bytes(dump_trace(trace))
-        cells = tuple(replace(one, trace="trace.ndjson") for one in cells)
+        cells = tuple(replace(first, trace="trace.ndjson") for first in cells)
     (path / "run.json").write_bytes(dump_run(run_of(*cells)))
     return str(path)
 
@@ -50,10 +50,10 @@ def test_worse_is_explained_and_exits_with_one(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_better_and_the_same_exit_with_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one, other = stored(tmp_path / "a", FAILED), stored(tmp_path / "b", PASSED)
-    assert main(["diff", one, other]) == 0
+    first, second = stored(tmp_path / "a", FAILED), stored(tmp_path / "b", PASSED)
+    assert main(["diff", first, second]) == 0
     assert capsys.readouterr().out.startswith("BETTER tools.x")
-    assert main(["diff", one, one]) == 0
+    assert main(["diff", first, first]) == 0
     assert capsys.readouterr().out == "no worse: 1 the same\n"
 
 
@@ -64,14 +64,14 @@ def test_the_same_change_in_many_places_is_told_once(
     before = stored(tmp_path / "a", *(replace(PASSED, transport=place) for place in places))
     after = stored(tmp_path / "b", *(replace(FAILED, transport=place) for place in places))
     main(["diff", before, after])
-    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("WORSE")]
-    assert told == [f"WORSE tools.x (stdio {REVISION}, http {REVISION}, ws {REVISION} and 1 more)"]
+    output = [line for line in capsys.readouterr().out.splitlines() if line.startswith("WORSE")]
+    assert output == [f"WORSE tools.x (stdio {REVISION}, http {REVISION}, ws {REVISION} and 1 more)"]
 
 
 def test_what_only_one_run_has_takes_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one = stored(tmp_path / "a", PASSED)
+    first = stored(tmp_path / "a", PASSED)
     two = stored(tmp_path / "b", PASSED, replace(FAILED, transport="http"))
-    assert main(["diff", one, two]) == main(["diff", two, one]) == 0
+    assert main(["diff", first, two]) == main(["diff", two, first]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"NEW tools.x (http {REVISION}): failed",
         "no worse: 1 new, 1 the same",
@@ -83,9 +83,9 @@ def test_what_only_one_run_has_takes_one_line(tmp_path: Path, capsys: pytest.Cap
 def test_json_for_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before, after = stored(tmp_path / "a", PASSED), stored(tmp_path / "b", FAILED)
     assert main(["diff", before, after, "--format", "json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["counts"] == {"worse": 1, "flaky": 0, "better": 0, "new": 0, "gone": 0}
-    assert told["cells"][0]["checks"][0]["after"] == "FAILURE"
+    output = json.loads(capsys.readouterr().out)
+    assert output["counts"] == {"worse": 1, "flaky": 0, "better": 0, "new": 0, "gone": 0}
+    assert output["cells"][0]["checks"][0]["after"] == "FAILURE"
 
 
 def test_markdown_for_a_comment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,9 +93,9 @@ def test_markdown_for_a_comment(tmp_path: Path, capsys: pytest.CaptureFixture[st
     before = stored(tmp_path / "a", PASSED)
     after = stored(tmp_path / "b", replace(FAILED, checks=[check]))
     main(["diff", before, after, "--format", "markdown"])
-    shown = capsys.readouterr().out
-    assert shown.startswith("## worse: 1 worse, 0 the same\n\n<details open><summary><b>worse</b>")
-    assert "  - observed: `@octocat <b>`" in shown
+    output = capsys.readouterr().out
+    assert output.startswith("## worse: 1 worse, 0 the same\n\n<details open><summary><b>worse</b>")
+    assert "  - observed: `@octocat <b>`" in output
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_wrong_use_is_refused_in_one_line(
 ) -> None:
     (tmp_path / "odd").write_text("{}")
     names = {"a": stored(tmp_path / "a", PASSED), "odd": str(tmp_path / "odd")}
-    assert main(["diff", *(one.format(**names) for one in arguments)]) == 2
+    assert main(["diff", *(first.format(**names) for first in arguments)]) == 2
     assert problem in capsys.readouterr().err
 
 

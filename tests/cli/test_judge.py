@@ -21,7 +21,7 @@ Output = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What one run has left behind; nobody changes it."""
     out = tmp_path_factory.mktemp("run") / "kept"
     options = ["--transport", "http", "--scenario", "ping", "--output", str(out)]
@@ -30,17 +30,17 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def results(kept: Path, tmp_path: Path, capsys: Output) -> Path:
+def results(recorded: Path, tmp_path: Path, capsys: Output) -> Path:
     """A copy of its own for each test."""
     capsys.readouterr()
-    return Path(shutil.copytree(kept, tmp_path / "kept"))
+    return Path(shutil.copytree(recorded, tmp_path / "kept"))
 
 
 def test_stored_traffic_is_judged_as_it_was_live(results: Path, capsys: Output) -> None:
     assert main(["judge", str(results)]) == 0
-    told = capsys.readouterr().out
-    assert "conforms: 4 passed" in told
-    assert "supports" not in told  # a trace does not show which other revisions are supported
+    output = capsys.readouterr().out
+    assert "conforms: 4 passed" in output
+    assert "supports" not in output  # a trace does not show which other revisions are supported
 
 
 def test_changed_traffic_is_refused(results: Path, capsys: Output) -> None:

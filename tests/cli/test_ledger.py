@@ -23,9 +23,9 @@ def test_a_directory_of_whole_segments_is_verified(
     for _ in range(2):
         written(tmp_path / "ledger")
     assert main(["ledger", "verify", str(tmp_path / "ledger"), "--trust", key]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in told] == ["verified", "verified"]
-    assert all(f"7 lines, signed by {KEY.public.id}" in line for line in told)
+    output = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in output] == ["verified", "verified"]
+    assert all(f"7 lines, signed by {KEY.public.id}" in line for line in output)
 
 
 def test_a_change_is_reported_with_its_reason(
@@ -35,8 +35,8 @@ def test_a_change_is_reported_with_its_reason(
     put_lines(path, lines_of(path)[:2])
     written(tmp_path / "ledger")
     assert main(["ledger", "verify", str(tmp_path / "ledger"), "--trust", key]) == 1
-    told = capsys.readouterr().out
-    assert f"FAILURE {path.name}: entries-missing: 3 lines were signed, but 2 are present" in told
+    output = capsys.readouterr().out
+    assert f"FAILURE {path.name}: entries-missing: 3 lines were signed, but 2 are present" in output
 
 
 def test_a_segment_of_a_killed_process_is_incomplete(
@@ -45,10 +45,10 @@ def test_a_segment_of_a_killed_process_is_incomplete(
     path = written(tmp_path, killed=True)
     path.write_bytes(path.read_bytes() + b"{")
     assert main(["ledger", "verify", str(path), "--trust", key]) == 3
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
         "6 lines, the last 1 not signed; 1 bytes of a line that was not written completely; not closed"
-        in told
+        in output
     )
 
 

@@ -47,19 +47,19 @@ def test_exit_codes_are_the_documented_ones() -> None:
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_help_says_what_it_is_and_shows_commands_and_examples(option: str, capsys: Output) -> None:
     assert main([option]) == ExitCode.OK
-    shown = capsys.readouterr()
-    assert "build MCP servers" in shown.out
-    assert "  serve      serve your MCP server" in shown.out
-    assert "  check      judge an MCP server" in shown.out
-    assert "assay serve reference --transport http" in shown.out
-    assert shown.err == ""
+    captured = capsys.readouterr()
+    assert "build MCP servers" in captured.out
+    assert "  serve      serve your MCP server" in captured.out
+    assert "  check      judge an MCP server" in captured.out
+    assert "assay serve reference --transport http" in captured.out
+    assert captured.err == ""
 
 
 def test_no_command_at_all_is_a_mistake_answered_with_help(capsys: Output) -> None:
     assert main([]) == ExitCode.USAGE
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "usage: assay <command>" in shown.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "usage: assay <command>" in captured.err
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
@@ -85,8 +85,8 @@ def test_an_unknown_word_gets_a_line_and_the_nearest_command(
     word: str, kind: str, hint: str, capsys: Output
 ) -> None:
     assert main([word]) == ExitCode.USAGE
-    shown = capsys.readouterr()
-    assert (shown.out, shown.err) == ("", f"assay: error: unknown {kind}: {word}\n  {hint}\n")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", f"assay: error: unknown {kind}: {word}\n  {hint}\n")
 
 
 @pytest.mark.parametrize(
@@ -105,16 +105,16 @@ def test_an_unknown_word_gets_a_line_and_the_nearest_command(
 )
 def test_an_unknown_option_gets_a_line_and_the_nearest_one(line: str, hint: str, capsys: Output) -> None:
     assert main(line.split()) == ExitCode.USAGE
-    shown = capsys.readouterr()
-    assert shown.out == "" and len(shown.err.splitlines()) == 2
-    assert hint in shown.err
+    captured = capsys.readouterr()
+    assert captured.out == "" and len(captured.err.splitlines()) == 2
+    assert hint in captured.err
 
 
 def help_of(words: list[str], capsys: Output) -> list[str]:
     assert main([*words, "--help"]) == ExitCode.OK
-    shown = capsys.readouterr()
-    assert shown.err == ""
-    return shown.out.splitlines()
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out.splitlines()
 
 
 COMMANDS = [
@@ -142,11 +142,11 @@ def test_help_of_every_command_teaches(words: list[str], capsys: Output) -> None
 
 def test_a_command_explains_itself(capsys: Output) -> None:
     assert main(["serve", "--help"]) == ExitCode.OK
-    shown = capsys.readouterr().out
-    assert shown.startswith("usage: assay serve ")
-    assert "path/to/file.py[:name]" in shown
-    assert "--traceback" in shown
-    assert "--suite" not in shown
+    captured = capsys.readouterr().out
+    assert captured.startswith("usage: assay serve ")
+    assert "path/to/file.py[:name]" in captured
+    assert "--traceback" in captured
+    assert "--suite" not in captured
 
 
 @pytest.mark.parametrize("action", ["registry", "ledger"])
@@ -164,17 +164,17 @@ def test_an_interrupt_ends_quietly(failing: str, capsys: Output) -> None:
 def test_an_unforeseen_failure_is_ours_and_shows_no_traceback(failing: str, capsys: Output) -> None:
     Path(failing).write_text(FAILING.format(failure="RuntimeError('boom')"), "utf-8")
     assert main(["serve", failing]) == ExitCode.OUR_FAULT
-    shown = capsys.readouterr().err
-    assert shown.startswith("assay: error: internal error: RuntimeError: boom\n")
-    assert len(shown.splitlines()) == 2
+    captured = capsys.readouterr().err
+    assert captured.startswith("assay: error: internal error: RuntimeError: boom\n")
+    assert len(captured.splitlines()) == 2
 
 
 def test_a_traceback_is_shown_on_request(failing: str, capsys: Output) -> None:
     Path(failing).write_text(FAILING.format(failure="RuntimeError('boom')"), "utf-8")
     assert main(["serve", failing, "--traceback"]) == ExitCode.OUR_FAULT
-    shown = capsys.readouterr().err
-    assert shown.startswith("Traceback (most recent call last):\n")
-    assert "raise RuntimeError('boom')" in shown
+    captured = capsys.readouterr().err
+    assert captured.startswith("Traceback (most recent call last):\n")
+    assert "raise RuntimeError('boom')" in captured
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_saboteurs_that_are_all_caught_prove_the_checks(capsys: Output) -> None:
 def test_one_that_gets_away_is_named_and_fails(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     trial = Trial(BANNER, Transport.STDIO, HANDSHAKE[-1], ())
 
-    async def tried(*given: object) -> list[TrialResult]:
+    async def tried(*arguments: object) -> list[TrialResult]:
         return [TrialResult(trial, ("a.check",)), TrialResult(trial, (), ("other.check:XX-01",))]
 
     monkeypatch.setattr(proof, "run_trials", tried)
@@ -41,14 +41,14 @@ def test_unknown_saboteur_is_a_mistake(capsys: Output) -> None:
 
 def test_unknown_saboteur_beside_a_known_one_is_a_mistake(capsys: Output) -> None:
     assert main(["prove", "tools.undescribed", "no.such", "--suite", "everything"]) == 2
-    told = capsys.readouterr().err
-    assert "no such saboteur: no.such\n" in told
-    assert "`assay list --saboteurs --suite everything` shows all" in told
+    errors = capsys.readouterr().err
+    assert "no such saboteur: no.such\n" in errors
+    assert "`assay list --saboteurs --suite everything` shows all" in errors
 
 
 def test_every_saboteur_is_listed_with_what_it_breaks(capsys: Output) -> None:
     assert main(["list", "--saboteurs"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    for one in SABOTEURS.values():
-        assert any(line.split()[:2] == [one.id, one.breaks] for line in lines)
+    for saboteur in SABOTEURS.values():
+        assert any(line.split()[:2] == [saboteur.id, saboteur.breaks] for line in lines)
     assert lines[-1].split()[:2] == ["all", str(len(SABOTEURS))]

@@ -73,7 +73,7 @@ def test_a_target_is_described_on_both_transports(tmp_path: Path) -> None:
     block = profile_block(entry)
     assert block["transports"] == ["stdio", "streamable-http"]
     assert block["protocolVersions"] == [revision.date for revision in REVISIONS]
-    primed = [one.date for one in REVISIONS if one.http.priming and one.http.sessions]
+    primed = [revision.date for revision in REVISIONS if revision.http.priming and revision.http.sessions]
     assert block["streaming"] == {"sse": True, "resume": primed, "heartbeatSec": 15.0}
     assert block["jsonrpc"] == {"batch": False}
     assert block["capabilities"]["prompts"]["versions"] == {"review": "1.0.0"}
@@ -99,18 +99,18 @@ async def test_a_server_without_the_profile_gets_no_entry(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert await built_at(served(small(tmp_path), Transport.HTTP)) == 1
-    told = capsys.readouterr()
-    assert "prompts.review: has no version and digest in _meta" in told.err
-    assert "WARNING /.well-known/mcp-tools: is not published: status 404" in told.err
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert "prompts.review: has no version and digest in _meta" in output.err
+    assert "WARNING /.well-known/mcp-tools: is not published: status 404" in output.err
+    assert output.out == ""
 
 
 async def test_a_protected_server_is_described_with_its_scopes(tmp_path: Path) -> None:
     lock = ProtectedServer("reference", "--profile", "intelgraph")
     file = tmp_path / "server.json"
-    shown = ["-t", lock.wallet.get(USUAL) or "", "--auth-mode", "mtls", "--scope", "extra"]
+    output = ["-t", lock.wallet.get(USUAL) or "", "--auth-mode", "mtls", "--scope", "extra"]
     try:
-        code = await built_at(lock.served(Transport.HTTP), *shown, "-o", str(file))
+        code = await built_at(lock.served(Transport.HTTP), *output, "-o", str(file))
         refused = await built_at(lock.served(Transport.HTTP))
     finally:
         lock.close()
@@ -150,15 +150,15 @@ def test_a_valid_entry(entry_file: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_an_entry_that_is_not_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = put(tmp_path / "server.json", edited({"version": "1.x", "packages": []}))
     assert main(["registry", "check", str(file), "--format", "json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["valid"] is False
+    output = json.loads(capsys.readouterr().out)
+    assert output["valid"] is False
     wrong = {
         "type": "semantic",
         "path": "version",
         "message": "must be a single version, not '1.x'",
         "severity": "error",
     }
-    assert wrong in told["issues"]
+    assert wrong in output["issues"]
     assert main(["registry", "check", str(file)]) == 1
     assert "FAILURE version: must be a single version" in capsys.readouterr().out
 
@@ -166,8 +166,8 @@ def test_an_entry_that_is_not_valid(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_difference_as_json(tmp_path: Path, entry_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = put(tmp_path / "new" / "server.json", edited({f"{BLOCK}|capabilities|prompts|n": 2}))
     assert main(["registry", "diff", str(entry_file), str(new), "--format", "json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert (told["acceptable"], told["changes"][0]["path"]) == (False, "version")
+    output = json.loads(capsys.readouterr().out)
+    assert (output["acceptable"], output["changes"][0]["path"]) == (False, "version")
 
 
 def test_manifests_beside_the_entries_are_compared(

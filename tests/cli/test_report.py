@@ -16,9 +16,9 @@ from tests.lab.traces import request, result, stdio_trace
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
     archive = Archive(tmp_path / "results")
-    made = cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS))
-    kept = archive.store(made, stdio_trace((">", request(1, "ping")), ("<", result(1))))
-    return archive.finish(run_of(kept)).parent
+    result_cell = cell("lifecycle.ping", ("lifecycle.ping", Verdict.SUCCESS))
+    stored = archive.store(result_cell, stdio_trace((">", request(1, "ping")), ("<", result(1))))
+    return archive.finish(run_of(stored)).parent
 
 
 def test_page_has_the_frames_wherever_one_stands(
@@ -28,6 +28,6 @@ def test_page_has_the_frames_wherever_one_stands(
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert main(["report", str(stored), "--format", "html", "--output", "page.html"]) == 0
     page = Path("page.html").read_text("ascii")
-    found = re.search(r'id="trace-0">(.*?)</script>', page)
-    assert found is not None
-    assert [frame["text"] for frame in json.loads(found[1])] == ["ping", "result"]
+    match = re.search(r'id="trace-0">(.*?)</script>', page)
+    assert match is not None
+    assert [frame["text"] for frame in json.loads(match[1])] == ["ping", "result"]

@@ -24,7 +24,7 @@ from assay.revisions.registry import HANDSHAKE
 
 Output = pytest.CaptureFixture[str]
 
-ONE = 'from assay import Server\nweather = Server("weather")\n'
+SINGLE = 'from assay import Server\nweather = Server("weather")\n'
 TWO = 'from assay import Server\na = Server("a")\nb = Server("b")\n'
 USUAL = 'from assay import Server\nother = Server("other")\nserver = Server("usual")\n'
 # Stands in for a transport: prints what it would be run with, and announces an address.
@@ -87,17 +87,17 @@ def test_the_bundled_server_is_found_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("path", "text", "target", "name"),
     [
-        ("one.py", ONE, "one.py", "weather"),
-        ("one.py", ONE, "one.py:weather", "weather"),
-        ("one.py", ONE, "./one.py", "weather"),
-        ("deep/my-server.py", ONE, "deep/my-server.py", "weather"),
+        ("one.py", SINGLE, "one.py", "weather"),
+        ("one.py", SINGLE, "one.py:weather", "weather"),
+        ("one.py", SINGLE, "./one.py", "weather"),
+        ("deep/my-server.py", SINGLE, "deep/my-server.py", "weather"),
         ("two.py", TWO, "two.py:b", "b"),
         ("usual.py", USUAL, "usual.py", "usual"),
-        ("alias.py", ONE + "same = weather\n", "alias.py", "weather"),
-        ("mod.py", ONE, "mod", "weather"),
+        ("alias.py", SINGLE + "same = weather\n", "alias.py", "weather"),
+        ("mod.py", SINGLE, "mod", "weather"),
         ("package/inner.py", TWO, "package.inner:a", "a"),
-        ("json.py", ONE, "json.py", "weather"),
-        ("everything.py", ONE, "everything.py", "weather"),
+        ("json.py", SINGLE, "json.py", "weather"),
+        ("everything.py", SINGLE, "everything.py", "weather"),
     ],
 )
 def test_the_server_that_is_meant_is_found(path: str, text: str, target: str, name: str) -> None:
@@ -106,7 +106,7 @@ def test_the_server_that_is_meant_is_found(path: str, text: str, target: str, na
 
 
 def test_a_file_can_import_its_neighbours_and_describe_its_own_types() -> None:
-    write("deep/neighbour.py", ONE)
+    write("deep/neighbour.py", SINGLE)
     text = (
         "from __future__ import annotations\nfrom dataclasses import dataclass\n"
         "from neighbour import weather\n@dataclass\nclass Point:\n    x: int\n"
@@ -117,12 +117,12 @@ def test_a_file_can_import_its_neighbours_and_describe_its_own_types() -> None:
 
 
 def test_the_block_for_running_as_a_script_does_not_run() -> None:
-    write("guarded.py", ONE + 'if __name__ == "__main__":\n    raise AssertionError("not reached")\n')
+    write("guarded.py", SINGLE + 'if __name__ == "__main__":\n    raise AssertionError("not reached")\n')
     assert load_server("guarded.py").info.name == "weather"
 
 
 def test_what_a_module_prints_while_it_loads_goes_to_standard_error(capsys: Output) -> None:
-    write("chatty.py", ONE + 'print("hello")\n')
+    write("chatty.py", SINGLE + 'print("hello")\n')
     load_server("chatty.py")
     assert capsys.readouterr() == ("", "hello\n")
 
@@ -155,20 +155,20 @@ def test_a_target_that_cannot_be_served_gets_a_line_and_a_hint(
     if text is not None:
         write("file.py", text)
     assert main(["serve", target]) == code
-    shown = capsys.readouterr()
-    told, advice = shown.err.splitlines()
-    assert shown.out == ""
-    assert told.startswith("assay: error: ")
-    assert problem in told
+    captured = capsys.readouterr()
+    lines, advice = captured.err.splitlines()
+    assert captured.out == ""
+    assert lines.startswith("assay: error: ")
+    assert problem in lines
     assert hint in advice
 
 
 def test_a_broken_module_names_its_own_line(capsys: Output) -> None:
     """The mistake is found deep inside the framework; its author looks for their own line."""
-    write("file.py", ONE + "\n\n@weather.tool\ndef f(*args): ...\n")
+    write("file.py", SINGLE + "\n\n@weather.tool\ndef f(*args): ...\n")
     assert main(["serve", "file.py"]) == ExitCode.NOT_STARTED
-    assert "RegistrationError: f: *args" in (told := capsys.readouterr().err.splitlines()[0])
-    assert told.endswith("file.py, line 5)")
+    assert "RegistrationError: f: *args" in (lines := capsys.readouterr().err.splitlines()[0])
+    assert lines.endswith("file.py, line 5)")
 
 
 def test_a_broken_module_shows_its_traceback_on_request(capsys: Output) -> None:
@@ -192,10 +192,10 @@ def test_a_broken_module_shows_its_traceback_on_request(capsys: Output) -> None:
 )
 def test_a_wrong_command_line_is_refused(capsys: Output, options: list[str], problem: str) -> None:
     assert main(["serve", *options]) == ExitCode.USAGE
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert problem in shown.err.splitlines()[0]
-    assert len(shown.err.splitlines()) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert problem in captured.err.splitlines()[0]
+    assert len(captured.err.splitlines()) == 2
 
 
 @pytest.mark.parametrize("option", ["--url", "--command", "--suite", "--scenario", "--spec-version"])
@@ -268,9 +268,9 @@ def test_a_port_in_use_is_named(capsys: Output) -> None:
         number = taken.getsockname()[1]
         arguments = ["serve", "everything", "--transport", "http", "--port", str(number)]
         assert main(arguments) == ExitCode.NOT_STARTED
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.startswith(
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(
         f"assay: error: port {number} is in use on 127.0.0.1\n  choose another with --port"
     )
 
@@ -278,18 +278,18 @@ def test_a_port_in_use_is_named(capsys: Output) -> None:
 def test_an_address_that_is_not_ours_is_refused(capsys: Output) -> None:
     arguments = ["serve", "everything", "--transport", "http", "--host", "192.0.2.1", "--port", "0"]
     assert main(arguments) == ExitCode.NOT_STARTED
-    shown = capsys.readouterr().err.splitlines()
-    assert shown[0].startswith("assay: error: cannot listen on 192.0.2.1, port 0: ")
-    assert len(shown) == 2
+    captured = capsys.readouterr().err.splitlines()
+    assert captured[0].startswith("assay: error: cannot listen on 192.0.2.1, port 0: ")
+    assert len(captured) == 2
 
 
 def test_http_without_its_extra_says_what_to_install(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httptools", None)
     arguments = ["serve", "everything", "--transport", "http", "--port", "0"]
     assert main(arguments) == ExitCode.NOT_STARTED
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert 'pip install "assay-mcp[http]"' in shown.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert 'pip install "assay-mcp[http]"' in captured.err
 
 
 @contextmanager
@@ -336,7 +336,9 @@ def test_everything_is_served_on_stdio_until_input_ends(date: str) -> None:
 
 
 def test_only_the_protocol_is_on_standard_output_of_a_chatty_server() -> None:
-    write("chatty.py", 'print("loading")\n' + ONE + '@weather.tool\nasync def f():\n    print("working")\n')
+    write(
+        "chatty.py", 'print("loading")\n' + SINGLE + '@weather.tool\nasync def f():\n    print("working")\n'
+    )
     with serving("chatty.py") as process:
         ask(process, "initialize", introduction(HANDSHAKE[-1].date))
         assert ask(process, "tools/call", {"name": "f"})["result"] == {"content": []}
@@ -351,14 +353,14 @@ def test_somebody_at_a_terminal_is_told_what_happens() -> None:
     try:
         with serving("everything", stdin=theirs) as process:
             assert process.stderr is not None
-            told = [process.stderr.readline(), process.stderr.readline()]
+            lines = [process.stderr.readline(), process.stderr.readline()]
             os.write(ours, b"\x04")
             assert process.wait(timeout=10) == 0
             assert line(process) == ""
     finally:
         os.close(ours)
         os.close(theirs)
-    assert told == [
+    assert lines == [
         "MCP Conformance Test Server waits for JSON-RPC on standard input; Ctrl-D ends it\n",
         "  for HTTP: assay serve everything --transport http\n",
     ]
@@ -377,8 +379,8 @@ def test_an_interrupt_on_stdio_ends_quietly() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_everything_is_served_on_a_websocket_until_it_is_interrupted() -> None:
     with serving("everything", "--transport", "ws", "--port", "0") as process:
-        said, endpoint = line(process), line(process)
-        base = said.removeprefix("MCP Conformance Test Server running on ").rstrip()
+        title, endpoint = line(process), line(process)
+        base = title.removeprefix("MCP Conformance Test Server running on ").rstrip()
         assert base.startswith("ws://localhost:")
         assert endpoint == f"  - MCP endpoint: {base}/mcp/ws\n"
         url = endpoint.removeprefix("  - MCP endpoint: ").rstrip()
@@ -399,8 +401,8 @@ def test_everything_is_served_on_a_websocket_until_it_is_interrupted() -> None:
 @pytest.mark.parametrize("transport", ["http", "http-plain"])
 def test_everything_is_served_on_http_until_it_is_interrupted(transport: str) -> None:
     with serving("everything", "--transport", transport, "--port", "0") as process:
-        said, endpoint = line(process), line(process)
-        base = said.removeprefix("MCP Conformance Test Server running on ").rstrip()
+        title, endpoint = line(process), line(process)
+        base = title.removeprefix("MCP Conformance Test Server running on ").rstrip()
         assert endpoint == f"  - MCP endpoint: {base}/mcp\n"
         connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=10)
         headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
@@ -419,9 +421,9 @@ def test_everything_is_served_on_http_until_it_is_interrupted(transport: str) ->
 def test_the_reference_server_is_made_to_order() -> None:
     assert load_server("reference").info.name == "RefMCP-TestServer"
     Path("notes.txt").write_text("hello", "utf-8")
-    made = load_server("reference", root=".", strict=True)
-    assert made.strictness.sessions
-    assert "file:///root/notes.txt" in [resource.uri for resource in made.resources.list()]
+    reference = load_server("reference", root=".", strict=True)
+    assert reference.strictness.sessions
+    assert "file:///root/notes.txt" in [resource.uri for resource in reference.resources.list()]
 
 
 @pytest.mark.parametrize(("option", "value"), [("--root", ["."]), ("--strict", [])])
@@ -430,9 +432,9 @@ def test_an_option_of_the_reference_server_is_of_no_use_to_others(
     capsys: Output, target: str, option: str, value: list[str]
 ) -> None:
     assert main(["serve", target, option, *value]) == ExitCode.USAGE
-    shown = capsys.readouterr().err
-    assert shown.startswith(f"assay: error: {option} is an option of the bundled server `reference`\n")
-    assert target in shown
+    captured = capsys.readouterr().err
+    assert captured.startswith(f"assay: error: {option} is an option of the bundled server `reference`\n")
+    assert target in captured
 
 
 @pytest.mark.parametrize(("root", "reason"), [("missing", "No such file"), ("file", "Not a directory")])

@@ -101,8 +101,8 @@ def running(*arguments: str) -> Iterator[list[str]]:
 
 
 def test_the_reference_server_in_its_protected_mode_and_an_authority() -> None:
-    with running("authority", "--port", "0", "--client", "robot:s3cret") as told:
-        issuer = told[1].removeprefix("issuer: ")
+    with running("authority", "--port", "0", "--client", "robot:s3cret") as lines:
+        issuer = lines[1].removeprefix("issuer: ")
         protection = f"issuer={issuer},audience={AUDIENCE},scopes=use"
         serving = ("serve", "reference", "--transport", "http", "--port", "0", "--auth", protection)
         with running(*serving) as lines, httpx2.Client(trust_env=False, headers=BOTH) as client:
@@ -113,6 +113,6 @@ def test_the_reference_server_in_its_protected_mode_and_an_authority() -> None:
             assert 'scope="use"' in refused.headers["www-authenticate"]
             form = {"grant_type": "client_credentials", "scope": "use", "resource": AUDIENCE}
             granted = client.post(f"{issuer}/token", data=form, auth=("robot", "s3cret")).json()
-            shown = {"authorization": f"Bearer {granted['access_token']}"}
-            served = client.post(endpoint, json=METADATA, headers=shown)
+            headers = {"authorization": f"Bearer {granted['access_token']}"}
+            served = client.post(endpoint, json=METADATA, headers=headers)
             assert served.json()["result"]["authRequired"] is True

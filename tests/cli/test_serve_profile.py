@@ -47,10 +47,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def call(target: str, *options: str, params: dict[str, Any] = ECHO) -> Any:
     """The summary on the result of one call, by a real process on stdio."""
-    asked = [("initialize", INITIALIZE), ("tools/call", params)]
+    requests = [("initialize", INITIALIZE), ("tools/call", params)]
     lines = [
         json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        for number, (method, params) in enumerate(asked)
+        for number, (method, params) in enumerate(requests)
     ]
     command = [sys.executable, "-m", "assay", "serve", target, *options]
     ended = subprocess.run(
@@ -69,17 +69,17 @@ def test_without_a_profile_nothing_is_told() -> None:
     [("own.py", "intelgraph", ECHO), ("everything", "intelgraph/2025-10", SIMPLE)],
 )
 def test_any_server_can_keep_to_it(target: str, name: str, params: dict[str, Any]) -> None:
-    told = call(target, "--profile", name, "--retention", "short-30d", params=params)
-    assert (told["tool"], told["retention"]) == (params["name"], "short-30d")
+    meta = call(target, "--profile", name, "--retention", "short-30d", params=params)
+    assert (meta["tool"], meta["retention"]) == (params["name"], "short-30d")
 
 
 def test_a_ledger_is_written_and_signed() -> None:
     write_pair(generate(), "dev")
-    told = call("reference", "--profile", "intelgraph", "--ledger", "led", "--ledger-key", "dev.key")
+    meta = call("reference", "--profile", "intelgraph", "--ledger", "led", "--ledger-key", "dev.key")
     (segment,) = (path for path in Path("led").glob("*.jsonl") if "checkpoints" not in path.name)
     entries = [json.loads(line) for line in segment.read_bytes().splitlines()]
     (entry,) = (entry for entry in entries if entry["event"] == "tool_invocation")
-    assert told["ledger"] == {"seq": entry["seq"], "entryHash": entry["entryHash"]}
+    assert meta["ledger"] == {"seq": entry["seq"], "entryHash": entry["entryHash"]}
     assert list(Path("led").glob("*checkpoints*"))
 
 

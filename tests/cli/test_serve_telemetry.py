@@ -94,8 +94,8 @@ async def test_listening_it_sends_soon_and_what_is_left_when_it_is_told_to_stop(
             (span,) = await receiver.of(TRACE, PATIENCE)
         (metric,) = await receiver.metric(OPERATIONS, 0)
 
-    said = attributes(span)
-    assert (said["transport.type"], said["mcp.protocol.version"]) == (kind, REVISION.date)
+    output = attributes(span)
+    assert (output["transport.type"], output["mcp.protocol.version"]) == (kind, REVISION.date)
     assert attributes(metric["histogram"]["dataPoints"][0])["network.transport"] == "tcp"
 
 

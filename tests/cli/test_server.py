@@ -174,7 +174,7 @@ def test_wrong_use_is_refused_in_one_line(
 
 def test_what_lies_beside_the_messages_is_seen_where_it_is_given(tmp_path: Path) -> None:
     (tmp_path / "server.json").write_text("{}")
-    given = ["--registry", str(tmp_path / "server.json"), "--observe", str(tmp_path)]
+    evidence = ["--registry", str(tmp_path / "server.json"), "--observe", str(tmp_path)]
     spans = ["--otlp", "127.0.0.1:0", "--scenario", "cap.registry", "--scenario", "cap.unwritable"]
     options = [
         "--suite",
@@ -184,7 +184,7 @@ def test_what_lies_beside_the_messages_is_seen_where_it_is_given(tmp_path: Path)
         "-o",
         str(tmp_path / "results"),
     ]
-    main(["server", "reference", *options, *given, *spans])
+    main(["server", "reference", *options, *evidence, *spans])
     [stored] = (tmp_path / "results").glob("run-*/run.json")
     run = parse_run(stored.read_bytes(), str(stored))
     assert sorted(run.subjects[0].facts[0].beside) == ["disk", "registry", "spans"]

@@ -32,15 +32,15 @@ def test_a_server_is_met_with_a_certificate_and_judged_by_who_has_none(tmp_path:
     server, driver, ca = authority.issue("server"), authority.issue("driver"), str(authority.file)
     words = [sys.executable, "-m", "assay", "serve", "everything", "--transport", "http"]
     words += ["--port", str(port), "--tls-cert", str(server.cert), "--tls-key", str(server.key)]
-    shown = ["--ca", ca, "--client-cert", str(driver.cert), "--client-key", str(driver.key)]
-    what = ["--suite", "marketplace", "--scenario", "sec.certificate", "--spec-version", NEWEST]
+    identity = ["--ca", ca, "--client-cert", str(driver.cert), "--client-key", str(driver.key)]
+    selection = ["--suite", "marketplace", "--scenario", "sec.certificate", "--spec-version", NEWEST]
     reached = [
         "--url",
         f"https://127.0.0.1:{port}/mcp",
         "--command",
         shlex.join([*words, "--tls-client-ca", ca]),
     ]
-    assert main(["server", *reached, *shown, *what]) == 0
+    assert main(["server", *reached, *identity, *selection]) == 0
     (stored,) = tmp_path.glob("results/run-*/run.json")
     (cell,) = parse_run(stored.read_bytes()).cells
     assert (cell.scenario, cell.checks[0].observations) == ("sec.certificate", 2)

@@ -7,8 +7,8 @@ import pytest
 
 from assay.cli.main import main
 from assay.lab.harness.run.run import parse_run
-from tests.cli.lab import hollow
-from tests.cli.lab.hollow import Answer
+from tests.cli.subjects import hollow
+from tests.cli.subjects.hollow import Answer
 from tests.cli.test_server import free_port
 
 SUITE = ("--suite", "everything")

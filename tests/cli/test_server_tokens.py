@@ -73,7 +73,7 @@ def test_a_protected_server_is_judged_with_tokens_that_nobody_keeps(tmp_path: Pa
         command = (
             f"{sys.executable} -m assay serve {served} --transport http --port {url[17:-4]} --auth {auth}"
         )
-        found = main(
+        code = main(
             [
                 *("server", "--url", url, "--command", command, "--authority", running.issuer),
                 *("--token-scope", "write", "--spec-version", HANDSHAKE[-1].date),
@@ -81,8 +81,8 @@ def test_a_protected_server_is_judged_with_tokens_that_nobody_keeps(tmp_path: Pa
             ]
         )
     out, err = capsys.readouterr()
-    assert (found, "conforms: 12 passed" in out) == (0, True), out + err
-    kept = [path.read_text("utf-8") for path in tmp_path.glob("results/**/*") if path.is_file()]
-    assert len(kept) > 12
-    assert not any(JWT in text for text in (*kept, out, err))
-    assert any("access_token=[redacted]" in text for text in kept)
+    assert (code, "conforms: 12 passed" in out) == (0, True), out + err
+    files = [path.read_text("utf-8") for path in tmp_path.glob("results/**/*") if path.is_file()]
+    assert len(files) > 12
+    assert not any(JWT in text for text in (*files, out, err))
+    assert any("access_token=[redacted]" in text for text in files)

@@ -53,13 +53,13 @@ def test_every_option(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_json(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (at / "evidence" / "badge.json").write_text("{}")
     assert main(["verify", "evidence", "--trust", "dev.pub", "--format", "json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["verified"] is False
-    assert told["refusals"] == [
+    expected = json.loads(capsys.readouterr().out)
+    assert expected["verified"] is False
+    assert expected["refusals"] == [
         {"reason": "changed-file", "where": "badge.json", "detail": "not the file that was signed"}
     ]
-    assert told["manifest"]["server"] == {"name": "my-server", "version": "1.0"}
-    assert [step["status"] for step in told["steps"]][:4] == ["good", "good", "refused", "not reached"]
+    assert expected["manifest"]["server"] == {"name": "my-server", "version": "1.0"}
+    assert [step["status"] for step in expected["steps"]][:4] == ["good", "good", "refused", "not reached"]
 
 
 def test_a_refused_bundle_says_why_and_where(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,7 +76,7 @@ def test_too_old(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "told"),
+    ("line", "code", "expected"),
     [
         ("verify evidence", 2, "required: --trust"),
         ("verify --trust dev.pub", 2, "required: DIR"),
@@ -90,12 +90,12 @@ def test_too_old(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_what_cannot_be_done(
-    at: Path, capsys: pytest.CaptureFixture[str], line: str, code: int, told: str
+    at: Path, capsys: pytest.CaptureFixture[str], line: str, code: int, expected: str
 ) -> None:
     assert main(line.split()) == code
-    said = capsys.readouterr()
-    assert told in said.err
-    assert said.out == ""
+    captured = capsys.readouterr()
+    assert expected in captured.err
+    assert captured.out == ""
 
 
 def test_what_a_bundle_says_moves_no_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

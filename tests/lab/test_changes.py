@@ -47,10 +47,10 @@ def test_names_above_the_watched_folder_do_not_matter(tmp_path: Path) -> None:
 
 async def test_of_a_file_only_the_file_is_meant_even_if_it_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text("1", "utf-8")
-    found = changes(tmp_path, "server.py")
+    changes_found = changes(tmp_path, "server.py")
     async with asyncio.TaskGroup() as group:
-        watching = group.create_task(follow(found))
-        change = group.create_task(found.next())
+        watching = group.create_task(follow(changes_found))
+        change = group.create_task(changes_found.next())
         for _ in range(STEPS):  # of the loop: one for each task on the way to the watch
             await asyncio.wait({watching, change}, timeout=0)
         (tmp_path / "other.py").write_text("2", "utf-8")
@@ -60,9 +60,9 @@ async def test_of_a_file_only_the_file_is_meant_even_if_it_is_replaced(tmp_path:
         watching.cancel()
 
 
-async def follow(found: Changes) -> None:
+async def follow(changes_found: Changes) -> None:
     async with asyncio.TaskGroup() as group:
-        found.follow(group)
+        changes_found.follow(group)
 
 
 def test_many_changes_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,9 +35,9 @@ from assay.model.error import AssayError
 from assay.revisions.registry import HANDSHAKE
 
 NEWEST = HANDSHAKE[-1].date
-SUBJECT = Path(__file__).parents[1] / "cli" / "lab" / "subject.py"
+SUBJECT = Path(__file__).parents[1] / "cli" / "subjects" / "subject.py"
 VISITOR = SUBJECT.with_name("visitor.py")
-ONE = JudgeOptions(scenario=("jsonrpc-unknown-method",), spec_version=(NEWEST,))
+SINGLE = JudgeOptions(scenario=("jsonrpc-unknown-method",), spec_version=(NEWEST,))
 
 
 def server(fault: str) -> str:
@@ -48,7 +48,7 @@ def server(fault: str) -> str:
     ("fault", "conclusion"), [("none", Conclusion.CONFORMS), ("wrong-code", Conclusion.DOES_NOT_CONFORM)]
 )
 async def test_judge_returns_the_run(fault: str, conclusion: Conclusion) -> None:
-    run = await judge(server(fault), ONE)
+    run = await judge(server(fault), SINGLE)
     assert conclude(run) is conclusion
     assert [cell.scenario for cell in run.cells] == ["jsonrpc.unknown-method"]
     assert conclusion.value in render(run)
@@ -59,9 +59,9 @@ async def test_nothing_is_written_unless_there_is_an_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    await judge(server("none"), ONE)
+    await judge(server("none"), SINGLE)
     assert list(tmp_path.iterdir()) == []
-    run = await judge(server("none"), msgspec.structs.replace(ONE, output=Path("kept")))
+    run = await judge(server("none"), msgspec.structs.replace(SINGLE, output=Path("kept")))
     stored = newest_run(Path("kept"))
     assert stored_run(stored) == run
     assert [cell.outcome for cell in rejudge([stored]).cells] == [cell.outcome for cell in run.cells]
@@ -70,7 +70,7 @@ async def test_nothing_is_written_unless_there_is_an_output(
 
 async def test_a_run_can_be_followed() -> None:
     kinds = []
-    async with follow(server("wrong-code"), ONE) as run:
+    async with follow(server("wrong-code"), SINGLE) as run:
         with pytest.raises(RuntimeError, match="when the events have ended"):
             assert run.result
         async for event in run:
@@ -90,7 +90,7 @@ async def test_leaving_early_stops_the_run_and_keeps_what_is_known() -> None:
 
 
 async def test_an_interrupted_run_goes_on_to_its_end() -> None:
-    async with follow(server("silent"), msgspec.structs.replace(ONE, timeout=1000)) as run:
+    async with follow(server("silent"), msgspec.structs.replace(SINGLE, timeout=1000)) as run:
         async for event in run:
             if isinstance(event, CellStarted):
                 run.interrupt()
@@ -98,7 +98,7 @@ async def test_an_interrupted_run_goes_on_to_its_end() -> None:
 
 
 async def test_cancellation_is_not_swallowed() -> None:
-    judging = asyncio.create_task(judge(server("silent"), msgspec.structs.replace(ONE, timeout=1000)))
+    judging = asyncio.create_task(judge(server("silent"), msgspec.structs.replace(SINGLE, timeout=1000)))
     await asyncio.wait({judging}, timeout=0)
     judging.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -106,7 +106,7 @@ async def test_cancellation_is_not_swallowed() -> None:
 
 
 async def test_a_run_that_is_stopped_at_once_has_no_result() -> None:
-    async with follow(server("none"), ONE) as run:
+    async with follow(server("none"), SINGLE) as run:
         run.interrupt()
         with pytest.raises(Interrupted):
             async for _ in run:
@@ -115,10 +115,10 @@ async def test_a_run_that_is_stopped_at_once_has_no_result() -> None:
 
 async def test_a_subject_that_is_not_there_is_an_error_with_a_fix() -> None:
     with pytest.raises(SubjectNotStarted) as failure:
-        await judge("no-such-command --flag", ONE)
+        await judge("no-such-command --flag", SINGLE)
     assert "No such file" in failure.value.problem and "by hand" in failure.value.fix
     assert isinstance(failure.value, AssayError)
-    async with follow("no-such-command --flag", ONE) as run:
+    async with follow("no-such-command --flag", SINGLE) as run:
         with pytest.raises(SubjectNotStarted):
             async for _ in run:
                 pass

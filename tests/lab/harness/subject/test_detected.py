@@ -10,7 +10,7 @@ from assay.lab.harness.run.run import parse_run
 from assay.lab.harness.subject.detected import DetectedSubject
 from assay.lab.harness.subject.subject import AnnouncedSubject, served
 from assay.lab.harness.transport import Transport
-from tests.cli.lab.echo import echoing
+from tests.cli.subjects.echo import echoing
 from tests.lab.two_endpoints import OLDEST, TwoEndpoints, serving
 
 Output = pytest.CaptureFixture[str]
@@ -49,7 +49,7 @@ async def test_server_that_accepts_posts_is_streamable_http() -> None:
 
 
 async def test_refused_credentials_are_not_mistaken_for_the_old_transport() -> None:
-    with echoing(wanted="nobody") as url:
+    with echoing(required="nobody") as url:
         assert await detected(url) is Transport.HTTP
 
 

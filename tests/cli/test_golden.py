@@ -72,19 +72,19 @@ def test_another_selection_is_told_plainly(capsys: pytest.CaptureFixture[str]) -
     assert judged(*SCENARIO, *IGNORE, "--against-golden", "golden") == 0
     assert "0 of 1 scenario runs differ, 1 not selected" in capsys.readouterr().out
     assert judged("--scenario", "lifecycle-ping", *IGNORE, "--against-golden", "golden") == 1
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
         f"DIFFERS extra: in this run, not in the golden one: lifecycle.ping (stdio, {HANDSHAKE[-1].date})"
-        in told
+        in output
     )
 
 
 def test_what_is_gone_is_missed_by_whatever_name_it_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ("--scenario", "tools-list", "--spec-version", HANDSHAKE[-2].date)
-    assert judged(*asked, "--record-golden", "golden") == 0
+    selection = ("--scenario", "tools-list", "--spec-version", HANDSHAKE[-2].date)
+    assert judged(*selection, "--record-golden", "golden") == 0
     fixed = SERVER.replace('params["protocolVersion"]', repr(HANDSHAKE[-2].date))
     Path("server.py").write_text(fixed, "utf-8")
-    assert judged(*asked, "--against-golden", "golden") == 1
+    assert judged(*selection, "--against-golden", "golden") == 1
     assert f"tools.definitions (stdio, {HANDSHAKE[-1].date})" in capsys.readouterr().out
 
 

@@ -17,7 +17,7 @@ from tests.cli.test_server import free_port
 from tests.driving.process import ROOT
 
 pytestmark = pytest.mark.timeout(90)
-SUBJECT = Path(__file__).parent / "subject.py"
+SUBJECT = Path(__file__).parent / "subjects" / "subject.py"
 SOURCE = """
 import runpy, sys
 sys.argv = ["subject", "{fault}"]
@@ -29,7 +29,7 @@ ESCAPE = "\033["
 
 
 class Session:
-    """The command at work below a folder, and what it has said."""
+    """The command in a directory, and the lines that it has written."""
 
     def __init__(self, folder: Path, *options: str, output: int = subprocess.PIPE) -> None:
         command = (sys.executable, "-m", "assay", "server", *options, "--watch", ".")
@@ -41,18 +41,18 @@ class Session:
             stderr=subprocess.STDOUT,
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         )
-        self.said: list[str] = []
+        self.lines: list[str] = []
 
     def until(self, words: str) -> list[str]:
-        """What is said next, up to the line with these words."""
+        """The next lines, up to the one with these words."""
         assert self.process.stdout is not None
-        said = []
+        lines = []
         while line := self.process.stdout.readline().decode():
-            said.append(line.rstrip("\n"))
+            lines.append(line.rstrip("\n"))
             if words in line:
-                self.said += said
-                return said
-        raise AssertionError(f"ended with {self.process.wait()} before {words!r}: {self.said + said}")
+                self.lines += lines
+                return lines
+        raise AssertionError(f"ended with {self.process.wait()} before {words!r}: {self.lines + lines}")
 
     def edit(self, fault: str) -> None:
         write(self.folder, SOURCE.format(fault=fault, subject=SUBJECT))
@@ -97,10 +97,10 @@ def sessions() -> Iterator[list[Session]]:
             session.process.communicate()
 
 
-def played(said: list[str]) -> list[str]:
+def played(lines: list[str]) -> list[str]:
     """The scenarios in the order in which they were told of."""
     marks = ("ok ", "FAILED ", "warned ")
-    return [line.split()[1] for line in said if line.startswith(marks)]
+    return [line.split()[1] for line in lines if line.startswith(marks)]
 
 
 def runs(folder: Path) -> list[Path]:
@@ -131,7 +131,7 @@ def test_only_the_last_round_stays_stored_and_a_pipe_gets_text_alone(
     session.edit("none")
     session.until("waiting for a change")
     assert session.end(signal.SIGTERM) == 130
-    assert ESCAPE not in "".join(session.said)  # it is a pipe
+    assert ESCAPE not in "".join(session.lines)  # it is a pipe
     (stored,) = runs(tmp_path)
     assert {cell.outcome for cell in parse_run(stored.read_bytes()).cells} == {"passed"}
     assert len(list(tmp_path.glob("results/server-*"))) == 2
@@ -143,17 +143,17 @@ def test_impatience_ends_it_no_less_in_order(tmp_path: Path, sessions: list[Sess
     session.until(words)
     while not session.ends_within(0.01):
         session.process.send_signal(signal.SIGINT)
-    said = session.process.communicate()[0].decode()
+    lines = session.process.communicate()[0].decode()
     assert session.process.returncode == 130
-    assert "Traceback" not in said and "ignored" not in said
+    assert "Traceback" not in lines and "ignored" not in lines
 
 
 def test_server_that_does_not_start_is_shown_and_waited_for(tmp_path: Path, sessions: list[Session]) -> None:
     sessions.append(session := watched(tmp_path, "none"))
     session.until("waiting for a change")
     write(tmp_path, "def (")
-    said = "\n".join(session.until("waiting for a change"))
-    assert "exited with status 1" in said and "stderr: SyntaxError: invalid syntax" in said
+    lines = "\n".join(session.until("waiting for a change"))
+    assert "exited with status 1" in lines and "stderr: SyntaxError: invalid syntax" in lines
     assert len(runs(tmp_path)) == 1
     session.edit("none")
     assert "conforms: 2 passed" in session.until("waiting for a change")
@@ -163,16 +163,16 @@ def test_server_that_does_not_start_is_shown_and_waited_for(tmp_path: Path, sess
 def test_change_in_the_middle_of_a_round_begins_another(tmp_path: Path, sessions: list[Session]) -> None:
     begun = tmp_path / "begun"
     os.mkfifo(begun)
-    told = 'open("begun", "w").close()'  # waits until somebody reads
+    announce = 'open("begun", "w").close()'  # waits until somebody reads
     one_by_one = ("--jobs", "1", "--isolate", "--timeout", "1000")
-    sessions.append(session := watched(tmp_path, "silent", *one_by_one, first=told))
+    sessions.append(session := watched(tmp_path, "silent", *one_by_one, first=announce))
     for _ in ("the server is got to know", FINE, FAULTY):
         begun.read_bytes()
     session.edit("none")  # while the last of them waits for an answer that never comes
-    said = session.until("waiting for a change")
-    begins = said.index("changed: server.py")
-    assert played(said[:begins]) == [FINE] and "conforms: 2 passed" not in said[:begins]
-    assert sorted(played(said[begins:])) == [FINE, FAULTY] and "conforms: 2 passed" in said[begins:]
+    lines = session.until("waiting for a change")
+    begins = lines.index("changed: server.py")
+    assert played(lines[:begins]) == [FINE] and "conforms: 2 passed" not in lines[:begins]
+    assert sorted(played(lines[begins:])) == [FINE, FAULTY] and "conforms: 2 passed" in lines[begins:]
     assert len(runs(tmp_path)) == 1
     assert session.end() == 130
 
@@ -190,11 +190,11 @@ def test_terminal_is_cleared_and_has_the_result_on_top(tmp_path: Path, sessions:
     terminal, inner = pty.openpty()
     sessions.append(session := watched(tmp_path, "none", output=inner))
     os.close(inner)
-    said = b""
-    while b"waiting for a change" not in said:
-        said += os.read(terminal, 65536)
-    shown = said.decode().rpartition("\033[2J\033[3J\033[H")[2]
-    assert "conforms: 2 passed" in shown.splitlines()[0]
+    lines = b""
+    while b"waiting for a change" not in lines:
+        lines += os.read(terminal, 65536)
+    screen = lines.decode().rpartition("\033[2J\033[3J\033[H")[2]
+    assert "conforms: 2 passed" in screen.splitlines()[0]
     assert session.end() == 130
     os.close(terminal)
 

@@ -18,7 +18,7 @@ from assay.lab.harness.verdict import Outcome, Verdict
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.runs import REVISION, cell, run_of
 
-SUBJECT = Path(__file__).parent / "subject.py"
+SUBJECT = Path(__file__).parent / "subjects" / "subject.py"
 COLOUR = re.compile(r"\x1b\[[\d;]*3[0-7][\d;]*m")
 PASSED = cell("a.b", ("c.d", Verdict.SUCCESS))
 FAILED = cell("e.f", ("c.d", Verdict.FAILURE))
@@ -53,9 +53,9 @@ def test_on_a_terminal_a_client_is_waited_for(tmp_path: Path) -> None:
     line = [sys.executable, "-m", "assay", "client", "--command", f"{sys.executable} -c 0", "--suite", "core"]
     line += ["--spec-version", HANDSHAKE[-1].date, "--scenario", "tools_call"]
     environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
-    shown = on_terminal(line, tmp_path, environment, code=3)
-    assert "waiting for the client" in shown and "1/1" in shown
-    assert f"incomplete tools_call (http {HANDSHAKE[-1].date}): the client never connected" in shown
+    screen = on_terminal(line, tmp_path, environment, code=3)
+    assert "waiting for the client" in screen and "1/1" in screen
+    assert f"incomplete tools_call (http {HANDSHAKE[-1].date}): the client never connected" in screen
 
 
 @pytest.mark.parametrize("plain", [True, False])
@@ -66,11 +66,11 @@ def test_on_a_terminal_there_is_a_bar_and_colour_unless_it_is_unwanted(tmp_path:
     environment.pop("NO_COLOR", None)
     if plain:
         environment["NO_COLOR"] = "1"
-    shown = on_terminal(line, tmp_path, environment)
-    assert "1/1" in shown and "━" in shown
-    assert "FAILED     jsonrpc.unknown-method" in shown
-    assert "does not conform: 1 failed" in shown
-    assert bool(COLOUR.search(shown)) is not plain
+    screen = on_terminal(line, tmp_path, environment)
+    assert "1/1" in screen and "━" in screen
+    assert "FAILED     jsonrpc.unknown-method" in screen
+    assert "does not conform: 1 failed" in screen
+    assert bool(COLOUR.search(screen)) is not plain
 
 
 def on_terminal(line: list[str], directory: Path, environment: dict[str, str], code: int = 1) -> str:
@@ -78,13 +78,13 @@ def on_terminal(line: list[str], directory: Path, environment: dict[str, str], c
     ours, theirs = pty.openpty()
     with subprocess.Popen(line, stdout=theirs, stderr=theirs, cwd=directory, env=environment) as process:
         os.close(theirs)
-        shown = b""
+        screen = b""
         try:
             while data := os.read(ours, 65536):
-                shown += data
+                screen += data
         except OSError:
             pass  # how the other end of a terminal closes
         finally:
             os.close(ours)
     assert process.returncode == code
-    return shown.decode()
+    return screen.decode()

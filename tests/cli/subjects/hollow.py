@@ -52,7 +52,7 @@ def _greeting(message: Json, capabilities: Json) -> Json | None:
 
 
 def answered(body: bytes | str, answer: Answer) -> Json | None:
-    """What is said to a message; an empty object where none is expected."""
+    """The reply to a message; an empty object where none is expected."""
     message = json.loads(body)
     return answer(message) if "id" in message and "method" in message else {}
 
@@ -64,10 +64,10 @@ def on_http(answer: Answer) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            said = answered(self.rfile.read(int(self.headers["Content-Length"])), answer)
-            if said is None:
+            reply = answered(self.rfile.read(int(self.headers["Content-Length"])), answer)
+            if reply is None:
                 ended.wait()
-            body = json.dumps(said).encode() if said else b""
+            body = json.dumps(reply).encode() if reply else b""
             self.send_response(200 if body else 202)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -78,7 +78,7 @@ def on_http(answer: Answer) -> Iterator[str]:
             """Tests need no log."""
 
     class Server(ThreadingHTTPServer):
-        def handle_error(self, *given: Any) -> None:
+        def handle_error(self, *arguments: Any) -> None:
             """The driver hangs up when it has waited long enough."""
 
     with Server(("127.0.0.1", 0), Handler) as server:
@@ -94,8 +94,8 @@ def on_http(answer: Answer) -> Iterator[str]:
 
 def main(name: str) -> None:
     for line in sys.stdin:
-        if said := answered(line, globals()[name]):
-            print(json.dumps(said), flush=True)
+        if reply := answered(line, globals()[name]):
+            print(json.dumps(reply), flush=True)
 
 
 if __name__ == "__main__":

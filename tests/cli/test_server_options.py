@@ -12,9 +12,9 @@ import pytest
 from assay.cli.main import main
 from assay.lab.harness.run.run import Run, parse_run
 from assay.revisions.registry import DATES, HANDSHAKE
-from tests.cli.lab.echo import echoing
+from tests.cli.subjects.echo import echoing
 
-SUBJECT = Path(__file__).parent / "subject.py"
+SUBJECT = Path(__file__).parent / "subjects" / "subject.py"
 NEWEST = HANDSHAKE[-1].date
 Output = pytest.CaptureFixture[str]
 
@@ -140,7 +140,7 @@ def test_all_and_server_url_are_taken_as_the_official_suite_does(capsys: Output)
 
 def test_credentials_are_sent_and_kept_nowhere(tmp_path: Path, capsys: Output) -> None:
     token, header, query = "tok-4711-bearer", 'quo"ted-0815-header', "que-1234-ry"
-    with echoing(wanted=f"Bearer {token}") as url:
+    with echoing(required=f"Bearer {token}") as url:
         options = ["--scenario", "ping", "--scenario", "jsonrpc-unknown-method", "--spec-version", NEWEST]
         secrets = ["--bearer", token, "--header", f"X-Secret: {header}"]
         assert main(["server", "--url", f"{url}?key={query}", *secrets, *options]) == 1
@@ -154,7 +154,7 @@ def test_credentials_are_sent_and_kept_nowhere(tmp_path: Path, capsys: Output) -
 
 
 def test_closed_door_says_what_to_give(capsys: Output) -> None:
-    with echoing(wanted="Bearer right") as url:
+    with echoing(required="Bearer right") as url:
         assert main(["server", "--url", url, "--bearer", "wrong", "--scenario", "ping"]) == 3
     assert (
         "HTTP status 401 (credentials required: use --bearer, --authority or --header)"

@@ -16,8 +16,8 @@ INFO = {"name": "small", "version": "1"}
 def answer(message: dict[str, Any], fault: str) -> dict[str, Any]:
     match message["method"]:
         case "initialize":
-            asked = message["params"]["protocolVersion"]
-            version = asked if asked in VERSIONS else VERSIONS[-1]
+            requested = message["params"]["protocolVersion"]
+            version = requested if requested in VERSIONS else VERSIONS[-1]
             return {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": INFO}}
         case "ping":
             return {"result": {}}

@@ -1,4 +1,4 @@
-"""An HTTP server that repeats whatever credentials it is given, wherever it can."""
+"""An HTTP server that repeats the credentials it receives, in every place it can."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 
 class Echo(BaseHTTPRequestHandler):
-    wanted: str | None = None
+    required: str | None = None
     """The value of `Authorization` without which nobody gets in."""
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.wanted is not None and self.headers["Authorization"] != self.wanted:
+        if self.required is not None and self.headers["Authorization"] != self.required:
             self._send(401, b"")
         elif "id" not in message:
             self._send(202, b"")
@@ -26,14 +26,14 @@ class Echo(BaseHTTPRequestHandler):
             )
 
     def _answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        seen = f"{self.headers['Authorization']} {self.headers['X-Secret']} {self.path}"
+        credentials = f"{self.headers['Authorization']} {self.headers['X-Secret']} {self.path}"
         if message["method"] == "initialize":
             version = message["params"]["protocolVersion"]
-            info = {"name": seen, "version": "1"}
+            info = {"name": credentials, "version": "1"}
             return {"result": {"protocolVersion": version, "capabilities": {}, "serverInfo": info}}
         if message["method"] == "ping":
-            return {"result": {"_meta": {"seen": seen}}}
-        return {"error": {"code": -32600, "message": f"not for {seen}"}}
+            return {"result": {"_meta": {"seen": credentials}}}
+        return {"error": {"code": -32600, "message": f"not for {credentials}"}}
 
     def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)
@@ -48,9 +48,9 @@ class Echo(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def echoing(wanted: str | None = None) -> Iterator[str]:
+def echoing(required: str | None = None) -> Iterator[str]:
     """The URL of such a server."""
-    handler = type("Handler", (Echo,), {"wanted": wanted})
+    handler = type("Handler", (Echo,), {"required": required})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
