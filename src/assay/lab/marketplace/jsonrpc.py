@@ -43,9 +43,10 @@ from .lists import LISTS, SERVER, ListMethod
 
 AREA = "jrpc"  # in ids
 PROBE: Final = "cause"
+# Traces contain the causes: a reworded one would not be recognised in stored traces.
 UNKNOWN_METHOD: Final = "an unknown method"
 BAD_PARAMS: Final = "parameters that do not fit"
-NO_RESOURCE: Final = "a missing resource"
+NO_RESOURCE: Final = "a resource that is not there"
 UNKNOWN_VERSION: Final = "an unknown version"
 OTHER_HEADER: Final = "a header that does not repeat the body"
 _CODES: Final = {
