@@ -20,15 +20,13 @@ from assay.lab.harness.transport import HTTP_ONLY
 from .altered_message import within
 from .declaration import CLIENTS, client_scenario
 from .evidence import AFTER, calls_of, endpoint_calls, has_ended
-from .listen_client import BRIEF as LISTEN_CLIENT_BRIEF
-from .listen_client import CHANGED as LISTEN_CLIENT_CHANGED
-from .listen_client import acknowledge, offer_changes
+from .listen_client import LISTEN_SCRIPT, TOOLS_CHANGED, acknowledge, offer_changes
 
 # --- how it is judged
 
 
 FRESHNESS_LIST, SLOW = "tools/list", "slow"
-BRIEF: Final = ClientScript(steps=(LIST_TOOLS, call_tool(SLOW), LIST_TOOLS, call_tool(AFTER)))
+SCRIPT: Final = ClientScript(steps=(LIST_TOOLS, call_tool(SLOW), LIST_TOOLS, call_tool(AFTER)))
 PAUSE: Final = 0.5
 
 
@@ -64,13 +62,13 @@ async def drive_another_token(stage: ClientStage) -> None:
 CHANGES_PAUSE = 0.3
 
 
-@client_scenario("A change ends what was kept", script=LISTEN_CLIENT_BRIEF, exercises=("caching.changes",))
+@client_scenario("A change ends what was kept", script=LISTEN_SCRIPT, exercises=("caching.changes",))
 async def drive_changes(stage: ClientStage) -> None:
     @stage.server.on("subscriptions/listen")
     async def listen(cycle: RequestCycle) -> Answer:
         own = await acknowledge(cycle, CHANGES_PAUSE)
         cycle.server.add_tool({"name": "new"})
-        await cycle.notify(LISTEN_CLIENT_CHANGED, own)
+        await cycle.notify(TOOLS_CHANGED, own)
         await cycle.wait_for_disconnect()
         return DONE
 
@@ -112,7 +110,7 @@ async def drive_reuse(stage: ClientStage) -> None:
 
 
 @client_scenario(
-    "A list that is stale at once is fetched again", script=BRIEF, exercises=("caching.freshness",)
+    "A list that is stale at once is fetched again", script=SCRIPT, exercises=("caching.freshness",)
 )
 async def drive_stale_at_once(stage: ClientStage) -> None:
     keep_for(stage, 0)
@@ -120,7 +118,7 @@ async def drive_stale_at_once(stage: ClientStage) -> None:
 
 @client_scenario(
     "A stale list is fetched again when it is wanted, and not before",
-    script=BRIEF,
+    script=SCRIPT,
     exercises=("caching.freshness",),
 )
 async def drive_stale_soon(stage: ClientStage) -> None:

@@ -11,8 +11,8 @@ from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientSc
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.server import ScriptedServer
 
-CHANGED: Final = "notifications/tools/list_changed"
-BRIEF: Final = ClientScript(
+TOOLS_CHANGED: Final = "notifications/tools/list_changed"
+LISTEN_SCRIPT: Final = ClientScript(
     steps=(
         LIST_TOOLS,
         step("listen", notifications={"toolsListChanged": True}),

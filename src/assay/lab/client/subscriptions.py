@@ -15,7 +15,7 @@ from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import STDIO_ONLY
 
 from .declaration import client_scenario
-from .listen_client import BRIEF, CHANGED, acknowledge, offer_changes
+from .listen_client import LISTEN_SCRIPT, TOOLS_CHANGED, acknowledge, offer_changes
 
 # --- what is asked
 
@@ -26,7 +26,7 @@ PAUSE = 0.4
 
 @client_scenario(
     "Notifications are told apart by the subscription that they name",
-    script=BRIEF,
+    script=LISTEN_SCRIPT,
     exercises=("subscriptions.own-only",),
     transports=STDIO_ONLY,
 )
@@ -35,10 +35,10 @@ async def drive_own_only(stage: ClientStage) -> None:
     async def listen(cycle: RequestCycle) -> Answer:
         own = await acknowledge(cycle, PAUSE)
         cycle.server.mark(FOREIGN)
-        await cycle.notify(CHANGED, {"_meta": {SUBSCRIPTION_KEY: f"not-{cycle.id}"}})
+        await cycle.notify(TOOLS_CHANGED, {"_meta": {SUBSCRIPTION_KEY: f"not-{cycle.id}"}})
         await asyncio.sleep(PAUSE)
         cycle.server.mark(OWN)
-        await cycle.notify(CHANGED, own)
+        await cycle.notify(TOOLS_CHANGED, own)
         await cycle.wait_for_disconnect()
         return DONE
 
