@@ -25,8 +25,16 @@ from assay.lab.harness.need import A_TOOL, Need
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
-from assay.lab.suite.header_annotation import Annotation, usable
-from assay.lab.suite.mirrored_header import METHOD, NAME, Mirror, asked, param_mirrors, standard_mirrors
+from assay.lab.suite.mirrored_header import (
+    METHOD,
+    NAME,
+    Annotation,
+    Mirror,
+    param_mirrors,
+    request_of,
+    standard_mirrors,
+    usable,
+)
 from assay.model.error import HEADER_MISMATCH, INVALID_REQUEST
 
 from .declaration import official_check, official_scenario
@@ -42,7 +50,7 @@ def is_served(call: Call) -> bool:
 
 def identity(call: Call) -> str:
     """What two calls have in common that differ in their headers."""
-    message = asked(call)
+    message = request_of(call)
     params = {} if message is None else message.params
     return json.dumps([message.method if message else "", params.get("name")])
 
@@ -207,7 +215,7 @@ def judge_http_custom_header_server_validation(trace: Trace) -> Iterator[Observa
     tools = {str(tool.get("name")): tool for one in lists for tool in one.objects("tools")}
     working: set[str] = set()
     for call in trace.calls:
-        mirrors = [mirror for _, mirror in param_mirrors(call, tools) if mirror.told is not None]
+        mirrors = [mirror for mirror in param_mirrors(call, tools) if mirror.value is not None]
         flawed = [one for one in mirrors if one.flaw is not None]
         if mirrors and not flawed:
             encoded = any(one.is_encoded for one in mirrors)
@@ -223,7 +231,7 @@ def judge_http_custom_header_server_validation(trace: Trace) -> Iterator[Observa
 
 
 def _told(mirrors: list[Mirror]) -> str:
-    return "; ".join(f"{one.header} is {one.given!r} for the argument {one.told!r}" for one in mirrors)
+    return "; ".join(f"{one.header} is {one.sent!r} for the argument {one.value!r}" for one in mirrors)
 
 
 # --- what the checks must catch

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.suite.header_annotation import annotations_of
+from assay.lab.suite.mirrored_header import annotations_of
 from assay.model.error import HEADER_MISMATCH, INVALID_PARAMS, UNSUPPORTED_VERSION
 from assay.revisions.registry import ASSUMED, HANDSHAKE, PER_REQUEST
 from tests.lab.suite.conversation import Said, conversation, error

@@ -20,7 +20,14 @@ from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientSc
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
-from assay.lab.suite.mirrored_header import VERSION, Mirror, as_text, asked, param_mirrors, standard_mirrors
+from assay.lab.suite.mirrored_header import (
+    VERSION,
+    Mirror,
+    as_text,
+    param_mirrors,
+    request_of,
+    standard_mirrors,
+)
 
 # --- what is asked
 
@@ -179,14 +186,14 @@ def judge_http_standard_headers(trace: Trace) -> Iterator[Observation]:
             continue
         for mirror in standard_mirrors(call, trace.revision):
             if mirror.header != VERSION:
-                expected = f"{mirror.header}: {mirror.told}"
+                expected = f"{mirror.header}: {mirror.value}"
                 yield observe(
                     STANDARD, mirror.flaw is None, call, expected=expected, observed=_description(mirror)
                 )
 
 
 def _description(mirror: Mirror) -> str:
-    return f"no {mirror.header}" if mirror.given is None else f"{mirror.header}: {mirror.given!r}"
+    return f"no {mirror.header}" if mirror.sent is None else f"{mirror.header}: {mirror.sent!r}"
 
 
 SUPPORTED: Final = "sep-2243-client-supports-custom-headers"
@@ -217,10 +224,10 @@ def judge_http_custom_headers(trace: Trace) -> Iterator[Observation]:
 
 def _custom_calls(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        message = asked(call)
+        message = request_of(call)
         name = message.params.get("name") if message and message.method == "tools/call" else None
         if isinstance(name, str) and name in CUSTOM_TOOLS:
-            yield from _judge_custom(call, name, [mirror for _, mirror in param_mirrors(call, CUSTOM_TOOLS)])
+            yield from _judge_custom(call, name, param_mirrors(call, CUSTOM_TOOLS))
 
 
 def _judge_custom(call: Call, name: str, mirrors: list[Mirror]) -> Iterator[Observation]:
@@ -233,19 +240,19 @@ def _judge_custom(call: Call, name: str, mirrors: list[Mirror]) -> Iterator[Obse
     expected = "headers of annotated parameters only"
     yield observe(MIRRORED, not strays, call, expected=expected, observed=", ".join(strays))
     for mirror in mirrors:
-        if mirror.told is not None:
+        if mirror.value is not None:
             yield _judge_mirror(call, mirror)
         else:
             expected = f"no {mirror.header}"
             yield observe(
-                NO_NULL, mirror.given is None, call, expected=expected, observed=_description(mirror)
+                NO_NULL, mirror.sent is None, call, expected=expected, observed=_description(mirror)
             )
 
 
 def _judge_mirror(call: Call, mirror: Mirror) -> Observation:
-    text = as_text(mirror.told)
+    text = as_text(mirror.value)
     unsafe = as_header(text) != text
-    requirement = UNSAFE if unsafe else MIRRORED if isinstance(mirror.told, str) else ENCODED
+    requirement = UNSAFE if unsafe else MIRRORED if isinstance(mirror.value, str) else ENCODED
     holds = _is_faithful(mirror) and (mirror.is_encoded or not unsafe)
     expected = f"{mirror.header}: {as_header(text)}"
     return observe(requirement, holds, call, expected=expected, observed=_description(mirror))
@@ -255,9 +262,11 @@ def _is_faithful(mirror: Mirror) -> bool:
     """Whether the header equals the body; numbers are compared by value."""
     if mirror.flaw is None:
         return True
-    if isinstance(mirror.told, bool) or not isinstance(mirror.told, int | float):
+    if isinstance(mirror.value, bool) or not isinstance(mirror.value, int | float):
         return False
-    return NUMBER.fullmatch(mirror.read() or "") is not None and float(mirror.read() or "") == mirror.told
+    return (
+        NUMBER.fullmatch(mirror.decoded() or "") is not None and float(mirror.decoded() or "") == mirror.value
+    )
 
 
 LISTED: Final = "sep-2243-invalid-tool-tools-list-gate"

@@ -21,7 +21,7 @@ from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import Transport
-from assay.lab.suite.mirrored_header import VERSION, asked
+from assay.lab.suite.mirrored_header import VERSION, request_of
 from assay.model.error import MISSING_CAPABILITY, UNSUPPORTED_VERSION
 from assay.revisions.registry import HANDSHAKE
 
@@ -93,7 +93,7 @@ def _requests(trace: Trace) -> Iterator[Observation]:
     for inquiry in trace.inquiries():
         yield from _described(inquiry.request)
     for call in trace.calls:
-        if (message := asked(call)) is not None:
+        if (message := request_of(call)) is not None:
             yield from _headers(call, message)
     yield from _retried(trace)
 

@@ -90,22 +90,22 @@ def judge_mirrored(trace: Trace) -> Iterator[Observation]:
         named = call.sent.get(VERSION) is not None
         yield observe("HTTP-48", named, call, expected=VERSION, observed="no such header")
         for mirror in standard_mirrors(call, trace.revision):
-            if mirror.given is not None or mirror.header != VERSION:
+            if mirror.sent is not None or mirror.header != VERSION:
                 yield from _judged(call, mirror)
 
 
 def _judged(call: Call, mirror: Mirror) -> Iterator[Observation]:
-    observed = f"{mirror.header}: {mirror.given}" if mirror.given is not None else f"no {mirror.header}"
+    observed = f"{mirror.header}: {mirror.sent}" if mirror.sent is not None else f"no {mirror.header}"
     if (
         mirror.header == MIRRORED_HEADER_NAME
-        and as_header(mirror.told) != mirror.told
-        and mirror.given is not None
+        and as_header(mirror.value) != mirror.value
+        and mirror.sent is not None
     ):
         right = mirror.is_encoded and mirror.flaw is None
-        expected = f"{MIRRORED_HEADER_NAME}: {as_header(mirror.told)}"
+        expected = f"{MIRRORED_HEADER_NAME}: {as_header(mirror.value)}"
         yield observe("HTTP-56", right, call, expected=expected, observed=observed)
     else:
-        expected = f"{mirror.header}: {mirror.told}"
+        expected = f"{mirror.header}: {mirror.value}"
         yield observe(ROWS[mirror.header], mirror.flaw is None, call, expected=expected, observed=observed)
 
 

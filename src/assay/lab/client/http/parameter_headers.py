@@ -24,8 +24,15 @@ from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
-from assay.lab.suite.header_annotation import KEYWORD, annotations_of
-from assay.lab.suite.mirrored_header import ENCODED, Mirror, as_text, param_mirrors, tools_in
+from assay.lab.suite.mirrored_header import (
+    ENCODED,
+    KEYWORD,
+    Mirror,
+    annotations_of,
+    as_text,
+    param_mirrors,
+    tools_in,
+)
 from assay.model.error import HEADER_MISMATCH
 
 # --- what is asked
@@ -116,19 +123,19 @@ HERE, TEXT, UNSAFE, LOOKALIKE, MARKERS, ABSENT = "XH-01", "XH-10", "XH-11", "XH-
 def judge_param_headers(trace: Trace) -> Iterator[Observation]:
     tools = tools_in(trace.inquiries("tools/list"))
     for call in endpoint_calls(trace, "POST"):
-        for _, mirror in param_mirrors(call, tools):
+        for mirror in param_mirrors(call, tools):
             yield from _judged(call, mirror)
 
 
 def _judged(call: Call, mirror: Mirror) -> Iterator[Observation]:
-    observed = f"{mirror.header}: {mirror.given}" if mirror.given is not None else f"no {mirror.header}"
-    if mirror.told is None:
+    observed = f"{mirror.header}: {mirror.sent}" if mirror.sent is not None else f"no {mirror.header}"
+    if mirror.value is None:
         expected = f"no {mirror.header} for an argument that is not there"
-        yield observe(ABSENT, mirror.given is None, call, expected=expected, observed=observed)
+        yield observe(ABSENT, mirror.sent is None, call, expected=expected, observed=observed)
         return
-    expected = f"{mirror.header}: {as_header(as_text(mirror.told))}"
-    yield observe(HERE, mirror.given is not None, call, expected=expected, observed=observed)
-    if mirror.given is None:
+    expected = f"{mirror.header}: {as_header(as_text(mirror.value))}"
+    yield observe(HERE, mirror.sent is not None, call, expected=expected, observed=observed)
+    if mirror.sent is None:
         return
     if mirror.is_encoded or mirror.has_odd_markers:
         yield observe(MARKERS, mirror.is_encoded, call, expected=expected, observed=observed)
@@ -136,7 +143,7 @@ def _judged(call: Call, mirror: Mirror) -> Iterator[Observation]:
 
 
 def _row(mirror: Mirror) -> str:
-    told = as_text(mirror.told)
+    told = as_text(mirror.value)
     if ENCODED.fullmatch(told):
         return LOOKALIKE
     return TEXT if as_header(told) == told else UNSAFE
@@ -144,7 +151,7 @@ def _row(mirror: Mirror) -> str:
 
 def _is_right(mirror: Mirror) -> bool:
     """What is safe may be encoded all the same; what is not must be."""
-    told = as_text(mirror.told)
+    told = as_text(mirror.value)
     return mirror.flaw is None and (mirror.is_encoded or as_header(told) == told)
 
 

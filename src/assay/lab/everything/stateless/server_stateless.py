@@ -38,7 +38,7 @@ from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import HTTP_ONLY, Transport
-from assay.lab.suite.mirrored_header import VERSION, asked
+from assay.lab.suite.mirrored_header import VERSION, request_of
 from assay.lab.suite.self_description import as_object, capabilities_of, is_of, reply_to, told
 from assay.lab.suite.self_description import meta_of as meta_of_self_description
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
@@ -336,7 +336,7 @@ def _calls_of(name: str, trace: Trace) -> Iterator[Exchange]:
 
 def _ids(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        request = asked(call)
+        request = request_of(call)
         for message in call.messages:
             if request is not None and message.error:
                 holds = same_id(message.id, request.id)

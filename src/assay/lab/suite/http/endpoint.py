@@ -1,8 +1,9 @@
-"""The endpoint: which methods it takes, and what an accepted notification gets."""
+"""The endpoint: which methods it accepts, and the reply to a notification."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from assay.lab.harness import (
     FaultContext,
@@ -24,7 +25,9 @@ from assay.lab.harness.transport import HTTP_ONLY
 
 
 @scenario(
-    "The methods of the endpoint", exercises=("http.endpoint", "streams.answer-type"), transports=HTTP_ONLY
+    "Send POST and GET to the endpoint",
+    exercises=("http.endpoint", "streams.answer-type"),
+    transports=HTTP_ONLY,
 )
 async def drive_endpoint(stage: Stage) -> None:
     peer = await stage.open()
@@ -33,34 +36,38 @@ async def drive_endpoint(stage: Stage) -> None:
         await peer.taken(await peer.http.listen())
 
 
-SOUND = {"jsonrpc": "2.0", "method": "notifications/no-such-notification", "params": {"of": "the lab"}}
-UNSOUND = (
+REFUSABLE: Final = (
+    {"jsonrpc": "2.0", "method": "notifications/no-such-notification", "params": {"of": "the lab"}},
+    {"jsonrpc": "2.0", "id": "never-asked", "result": {}},
     {"jsonrpc": "1.0", "method": "notifications/cancelled", "params": {"requestId": 4711}},
     {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 7},
     {"method": "notifications/cancelled"},
 )
-RESPONSE = {"jsonrpc": "2.0", "id": "never-asked", "result": {}}
 
 
 @scenario(
-    "Notifications and responses that a server may refuse",
+    "Send notifications and responses that a server may refuse",
     exercises=("http.accepted-notification",),
     transports=HTTP_ONLY,
 )
 async def drive_refusable(stage: Stage) -> None:
     peer = await stage.open()
-    for message in (SOUND, RESPONSE, *UNSOUND):
+    for message in REFUSABLE:
         await peer.offer(message)
 
 
 # --- how it is judged
 
 
-# Statuses that say "not here". A GET may be declined with 405, which is an answer of the endpoint.
-NOT_HERE = {"POST": (405, 501), "GET": (404, 501)}
+# Statuses of a method that the endpoint does not accept. 405 for GET means that there is no stream.
+NOT_ACCEPTED: Final = {"POST": (405, 501), "GET": (404, 501)}
 
 
-@check("The endpoint takes POST, and GET where it is known", requirements=("HTTP-01",), transports=HTTP_ONLY)
+@check(
+    "The endpoint accepts POST, and GET in revisions with sessions",
+    requirements={"HTTP-01": "The endpoint does not accept a required method"},
+    transports=HTTP_ONLY,
+)
 def judge_endpoint(trace: Trace) -> Iterator[Observation]:
     methods = ("POST", "GET") if trace.revision.http.sessions else ("POST",)
     for call in trace.calls:
@@ -68,29 +75,31 @@ def judge_endpoint(trace: Trace) -> Iterator[Observation]:
         if method in methods and call.head is not None and call.sent.get("origin") is None:
             yield observe(
                 "HTTP-01",
-                call.status not in NOT_HERE[method],
+                call.status not in NOT_ACCEPTED[method],
                 call,
-                expected=f"one endpoint that takes {' and '.join(methods)}",
+                expected=f"one endpoint for {' and '.join(methods)}",
                 observed=f"status {call.status} for {method}",
             )
 
 
 @check(
     "An accepted notification gets 202 and no body, a refused one an error status",
-    requirements=("HTTP-10", "HTTP-11"),
+    requirements={
+        "HTTP-10": "An accepted notification or response did not get 202 without a body",
+        "HTTP-11": "A notification or response was refused without an HTTP error status",
+    },
     transports=HTTP_ONLY,
 )
 def judge_accepted_notification(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        if call.head is None or not call.asked or not all(map(needs_no_answer, call.asked)):
+        if call.head is None or not call.asked or not all(map(_needs_no_answer, call.asked)):
             continue
-        refused = call.status >= 400 or call.code is not None
-        if refused:
+        if call.status >= 400 or call.code is not None:
             yield observe(
                 "HTTP-11",
                 call.status >= 400,
                 call,
-                expected="an HTTP error status with the refusal",
+                expected="an HTTP error status",
                 observed=f"status {call.status} with error {call.code}",
             )
         else:
@@ -103,44 +112,41 @@ def judge_accepted_notification(trace: Trace) -> Iterator[Observation]:
             )
 
 
-def needs_no_answer(message: Message) -> bool:
-    # Without an id nobody can be answered: this holds for a malformed notification as well.
+def _needs_no_answer(message: Message) -> bool:
+    # A malformed notification cannot be answered either, because it has no id.
     return message.is_response or (message.shape is Shape.NOTIFICATION and "id" not in message.fields)
 
 
 # --- what the checks must catch
 
 
-@on_call("GET on the endpoint gets 404", breaks="HTTP-01", window=lambda revision: revision.http.sessions)
+@on_call("answers GET with 404", breaks="HTTP-01", window=lambda revision: revision.http.sessions)
 def get_not_found(request: Request, context: FaultContext) -> Response | None:
     return Response([], 404, b"Not Found") if request.method == "GET" else None
 
 
-@on_call("POST on the endpoint gets 405 once the conversation is open", breaks="HTTP-01")
+@on_call("answers POST with 405 once the conversation is open", breaks="HTTP-01")
 def messages_elsewhere(request: Request, context: FaultContext) -> Response | None:
-    if (
-        request.method != "POST"
-        or context.method == "initialize"
-        or not context.memory.setdefault("asked", [])
-    ):
-        context.memory.setdefault("asked", []).append(context.method)
+    is_open = context.memory.get("open", False)
+    context.memory["open"] = True
+    if request.method != "POST" or context.method == "initialize" or not is_open:
         return None
     return Response([("Allow", "GET")], 405, b"")
 
 
-@on_response("202 comes with the text Accepted", breaks="HTTP-10")
+@on_response("sends the text Accepted with 202", breaks="HTTP-10")
 def accepted_with_text(response: Response, context: FaultContext) -> None:
     if response.status == 202:
         response.set("Content-Type", "text/plain")
         response.body = b"Accepted"
 
 
-@on_response("an accepted notification gets 204", breaks="HTTP-10")
+@on_response("answers a notification with 204", breaks="HTTP-10")
 def no_content(response: Response, context: FaultContext) -> None:
     response.status = 204 if response.status == 202 else response.status
 
 
-@on_response("a notification gets 200 and an empty object", breaks="HTTP-10")
+@on_response("answers a notification with 200 and an empty object", breaks="HTTP-10")
 def notification_ok(response: Response, context: FaultContext) -> None:
     if response.status == 202:
         response.status = 200
@@ -148,7 +154,7 @@ def notification_ok(response: Response, context: FaultContext) -> None:
         response.body = b"{}"
 
 
-@on_response("a refused notification gets 200 and an error", breaks="HTTP-11")
+@on_response("refuses a notification with 200 and an error", breaks="HTTP-11")
 def refused_with_ok(response: Response, context: FaultContext) -> None:
     if response.status >= 400 and context.request is not None and "id" not in context.request:
         response.status = 200

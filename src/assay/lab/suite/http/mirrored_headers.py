@@ -1,10 +1,10 @@
-"""Headers that repeat the method and name in the body."""
+"""Headers that mirror the method and the name in the body."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from assay.lab.harness import (
     FaultContext,
@@ -23,7 +23,6 @@ from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.message_meta import VERSION_KEY
 from assay.lab.harness.need import Need
 from assay.lab.harness.subject.facts import Facts
-from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.mirrored_header import METHOD, NAME, VERSION, Flaw, Mirror, is_mismatch, standard_mirrors
 from assay.model.error import HEADER_MISMATCH, INVALID_PARAMS
@@ -32,11 +31,11 @@ from assay.revisions.revision import Revision
 # --- what is asked
 
 
-NO_VERSION = "1999-12-31"
+UNKNOWN_VERSION: Final = "1999-12-31"
 
 
 @scenario(
-    "Version and method in headers",
+    "Send wrong values in Mcp-Method and MCP-Protocol-Version",
     exercises=("http.mirrored-headers", "http.unsupported-version"),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.mirrored is not None,
@@ -47,14 +46,14 @@ async def drive_mirrored_method(stage: Stage) -> None:
     await peer.request(method)
     for spelled in (METHOD.lower(), METHOD.upper()):
         await peer.request(method, headers={METHOD: None, spelled: method})
-    for given in (None, "tools/list", method.upper()):
-        await peer.request(method, headers={METHOD: given})
-    for version in (stage.revision.date, NO_VERSION):
-        await peer.request(method, {"_meta": {VERSION_KEY: NO_VERSION}}, headers={VERSION: version})
+    for value in (None, "tools/list", method.upper()):
+        await peer.request(method, headers={METHOD: value})
+    for version in (stage.revision.date, UNKNOWN_VERSION):
+        await peer.request(method, {"_meta": {VERSION_KEY: UNKNOWN_VERSION}}, headers={VERSION: version})
 
 
-def harmless(facts: Facts) -> tuple[str, str, dict[str, Any]] | None:
-    """A request with a name that changes nothing, its name, and its parameters."""
+def _safe_request(facts: Facts) -> tuple[str, str, dict[str, Any]] | None:
+    """The method, name and parameters of a request without effects that has a name."""
     for resource in facts.resources:
         if isinstance(uri := resource.get("uri"), str):
             return "resources/read", uri, {"uri": uri}
@@ -67,147 +66,148 @@ def harmless(facts: Facts) -> tuple[str, str, dict[str, Any]] | None:
     return None
 
 
+A_NAMED_REQUEST: Final = Need(
+    lambda facts: _safe_request(facts) is not None, "has no resource, read-only tool or prompt"
+)
+
+
 @scenario(
-    "Names in headers",
+    "Send wrong values in Mcp-Name",
     exercises=("http.mirrored-headers",),
-    needs=(Need(lambda facts: harmless(facts) is not None, "has nothing that can be named without effects"),),
+    needs=(A_NAMED_REQUEST,),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.mirrored is not None,
 )
 async def drive_mirrored_name(stage: Stage) -> None:
-    found = harmless(stage.facts)
-    assert found is not None
-    method, name, params = found
+    request = _safe_request(stage.facts)
+    assert request is not None
+    method, name, params = request
     peer = await stage.open()
     encoded = b64encode(name.encode()).decode()
     await peer.request(method, params)
-    for given in (
+    for value in (
         f"=?base64?{encoded}?=",
         f"=?BASE64?{encoded}?=",
         None,
         f"{name}-of-another-kind",
         f"{name}\N{LATIN SMALL LETTER E WITH ACUTE}",
     ):
-        await peer.request(method, params, headers={NAME: given})
+        await peer.request(method, params, headers={NAME: value})
 
 
 # --- how it is judged
 
 
-ROWS = {Flaw.MISSING: "HTTP-57", Flaw.CHARACTERS: "HTTP-59", Flaw.DIFFERENT: "HTTP-58"}
+BY_FLAW: Final = {Flaw.MISSING: "HTTP-57", Flaw.CHARACTERS: "HTTP-59", Flaw.DIFFERENT: "HTTP-58"}
 
 
 @check(
-    "Headers must repeat the body",
-    requirements=("HTTP-50", "HTTP-57", "HTTP-58", "HTTP-59", "HTTP-60", "HTTP-61", "XH-13"),
+    "Headers must match the body",
+    requirements={
+        "HTTP-50": "A version header that differs from the body was not refused",
+        "HTTP-57": "A request without a required header was not refused",
+        "HTTP-58": "A header that differs from the body was not refused",
+        "HTTP-59": "A header with invalid characters was not refused",
+        "HTTP-60": "A header in Base64 was not decoded",
+        "HTTP-61": "The case of a header's name or value was not handled correctly",
+        "XH-13": "Base64 markers in capitals were accepted",
+    },
     transports=HTTP_ONLY,
 )
 def judge_mirrored_headers(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         mirrors = standard_mirrors(call, trace.revision)
-        flawed = [one for one in mirrors if one.flaw is not None]
-        if not flawed:
-            yield from _taken(call, mirrors)
-        elif len(flawed) == 1 and (row := _row(flawed[0], trace.revision)):
-            yield observe(
-                row,
-                is_mismatch(call),
-                call,
-                expected=f"status 400 with error {HEADER_MISMATCH}: {flawed[0].header} is {_what(flawed[0])}",
-                observed=f"status {call.status}, error {call.code}",
-            )
+        flawed = [mirror for mirror in mirrors if mirror.flaw is not None]
+        observed = f"status {call.status}, error {call.code}"
+        for mirror in mirrors if not flawed else ():
+            accepted = call.code != HEADER_MISMATCH
+            expected = f"{mirror.spelled}: {mirror.sent} to match {mirror.value}"
+            if mirror.is_encoded:
+                yield observe("HTTP-60", accepted, call, expected=expected, observed=observed)
+            if mirror.spelled != mirror.header:
+                yield observe("HTTP-61", accepted, call, expected=expected, observed=observed)
+        if len(flawed) == 1 and (requirement := _requirement(flawed[0], trace.revision)):
+            flaw = flawed[0].flaw
+            problem = f"{flawed[0].header} is {flaw.value if flaw is not None else 'right'}"
+            expected = f"status 400 with error {HEADER_MISMATCH}: {problem}"
+            yield observe(requirement, is_mismatch(call), call, expected=expected, observed=observed)
 
 
-def _row(mirror: Mirror, revision: Revision) -> str | None:
+def _requirement(mirror: Mirror, revision: Revision) -> str | None:
     flaw = mirror.flaw
     if mirror.header == VERSION:
-        # Without this version in it, the header may mean an older client, who is served by older rules.
-        return "HTTP-50" if mirror.given == revision.date else None
+        # With another version in the header, the server may apply the rules of an older revision.
+        return "HTTP-50" if mirror.sent == revision.date else None
     if flaw is Flaw.DIFFERENT and mirror.has_odd_markers:
         return "XH-13"
-    return "HTTP-61" if mirror.differs_in_case else ROWS.get(flaw) if flaw else None
-
-
-def _what(mirror: Mirror) -> str:
-    return mirror.flaw.value if mirror.flaw is not None else "right"
-
-
-def _taken(call: Call, mirrors: list[Mirror]) -> Iterator[Observation]:
-    for mirror in mirrors:
-        unusual = {"HTTP-60": mirror.is_encoded, "HTTP-61": mirror.spelled != mirror.header}
-        for row in (row for row, is_so in unusual.items() if is_so):
-            yield observe(
-                row,
-                call.code != HEADER_MISMATCH,
-                call,
-                expected=f"{mirror.spelled}: {mirror.given} is taken for {mirror.told}",
-                observed=f"status {call.status}, error {call.code}",
-            )
+    return "HTTP-61" if mirror.differs_in_case else BY_FLAW.get(flaw) if flaw else None
 
 
 # --- what the checks must catch
 
 
-@on_call("a version header that differs from the body is served", breaks="HTTP-50")
+@on_call("accepts a version header that differs from the body", breaks="HTTP-50")
 def version_of_body(request: Request, context: FaultContext) -> None:
-    told = context.meta.get(VERSION_KEY)
-    if told is not None and request.header("mcp-protocol-version") is not None:
-        request.set("MCP-Protocol-Version", told)
+    version = context.meta.get(VERSION_KEY)
+    if version is not None and request.header(VERSION) is not None:
+        request.set(VERSION, version)
 
 
-@on_call("a request without Mcp-Method is served", breaks="HTTP-57")
+@on_call("accepts a request without Mcp-Method", breaks="HTTP-57")
 def method_header_optional(request: Request, context: FaultContext) -> None:
-    if request.header("mcp-method") is None and context.method != "initialize":
-        request.set("Mcp-Method", context.method)
+    if request.header(METHOD) is None and context.method != "initialize":
+        request.set(METHOD, context.method)
 
 
-NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+NAME_KEYS: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
-@on_call("a request without Mcp-Name is served", breaks="HTTP-57", scenario="http.mirrored-name")
+@on_call("accepts a request without Mcp-Name", breaks="HTTP-57", scenario="http.mirrored-name")
 def name_header_optional(request: Request, context: FaultContext) -> None:
-    if request.header("mcp-name") is None and context.method in NAMED:
-        request.set("Mcp-Name", context.params[NAMED[context.method]])
+    if request.header(NAME) is None and context.method in NAME_KEYS:
+        request.set(NAME, context.params[NAME_KEYS[context.method]])
 
 
-@on_reply("a header that differs gets -32602", breaks="HTTP-58", transports=HTTP_ONLY)
+@on_reply("refuses a header that differs with -32602", breaks="HTTP-58", transports=HTTP_ONLY)
 def mismatch_is_invalid_params(reply: Json, context: FaultContext) -> Json:
     error = reply.get("error", {})
-    if error.get("code") != HEADER_MISMATCH:
-        return reply
-    return {**reply, "error": {**error, "code": INVALID_PARAMS}}
+    return (
+        {**reply, "error": {**error, "code": INVALID_PARAMS}}
+        if error.get("code") == HEADER_MISMATCH
+        else reply
+    )
 
 
-@on_call("Mcp-Name may say anything", breaks="HTTP-58", scenario="http.mirrored-name")
+@on_call("accepts any value in Mcp-Name", breaks="HTTP-58", scenario="http.mirrored-name")
 def name_header_not_read(request: Request, context: FaultContext) -> None:
-    if request.header("mcp-name") is not None and context.method in NAMED:
-        request.set("Mcp-Name", context.params[NAMED[context.method]])
+    if request.header(NAME) is not None and context.method in NAME_KEYS:
+        request.set(NAME, context.params[NAME_KEYS[context.method]])
 
 
-@on_call("letters that no header may hold are dropped", breaks="HTTP-59")
+@on_call("drops invalid characters from a header", breaks="HTTP-59")
 def letters_dropped(request: Request, context: FaultContext) -> None:
-    if (given := request.header("mcp-name")) is not None:
-        request.set("Mcp-Name", given.encode("ascii", "ignore").decode())
+    if (name := request.header(NAME)) is not None:
+        request.set(NAME, name.encode("ascii", "ignore").decode())
 
 
-@on_call("a name in Base64 is refused", breaks="HTTP-60")
+@on_call("refuses a name in Base64", breaks="HTTP-60")
 def base64_taken_literally(request: Request, context: FaultContext) -> None:
-    if (given := request.header("mcp-name") or "").startswith("=?base64?"):
-        request.set("Mcp-Name", f"literally {given}")
+    if (name := request.header(NAME) or "").startswith("=?base64?"):
+        request.set(NAME, f"literally {name}")
 
 
-@on_call("a header whose name is in small letters is not found", breaks="HTTP-61")
+@on_call("ignores a header whose name is in lower case", breaks="HTTP-61")
 def header_name_by_case(request: Request, context: FaultContext) -> None:
-    request.headers = [(name, value) for name, value in request.headers if name != "mcp-method"]
+    request.headers = [(name, value) for name, value in request.headers if name != METHOD.lower()]
 
 
-@on_call("Mcp-Method is compared without regard to case", breaks="HTTP-61")
+@on_call("ignores case when it compares Mcp-Method", breaks="HTTP-61")
 def method_in_any_case(request: Request, context: FaultContext) -> None:
-    if (request.header("mcp-method") or "").lower() == context.method.lower():
-        request.set("Mcp-Method", context.method)
+    if (request.header(METHOD) or "").lower() == context.method.lower():
+        request.set(METHOD, context.method)
 
 
-@on_call("=?BASE64? is decoded", breaks="XH-13")
+@on_call("decodes =?BASE64?", breaks="XH-13")
 def markers_in_any_case(request: Request, context: FaultContext) -> None:
-    if (given := request.header("mcp-name")) is not None:
-        request.set("Mcp-Name", given.replace("=?BASE64?", "=?base64?"))
+    if (name := request.header(NAME)) is not None:
+        request.set(NAME, name.replace("=?BASE64?", "=?base64?"))

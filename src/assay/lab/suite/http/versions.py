@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Final
 
 from assay.lab.harness import (
     FaultContext,
@@ -22,6 +23,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.message_meta import CLIENT, VERSION_KEY
 from assay.lab.harness.links.http_text import EVENT_STREAM
+from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
@@ -30,11 +32,15 @@ from assay.model.error import HEADER_MISMATCH, UNSUPPORTED_VERSION
 from assay.revisions.registry import ASSUMED, BY_DATE
 from assay.revisions.revision import Revision
 
+from .origins import declines_method
+
+Answer = Callable[[Request, FaultContext], Response | None]
+
 # --- what is asked
 
 
 @scenario(
-    "A version header that names no version, or none",
+    "Send an invalid version header, or none",
     exercises=("http.bad-version-header",),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.version_header,
@@ -42,13 +48,13 @@ from assay.revisions.revision import Revision
 async def drive_version_header(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request("ping")
-    await peer.request("ping", headers={"MCP-Protocol-Version": None})
-    for nonsense in ("no-version", "1999-12-31"):
-        await peer.request("ping", headers={"MCP-Protocol-Version": nonsense})
-    await peer.taken(await peer.http.listen(**{"MCP-Protocol-Version": "no-version"}))
+    await peer.request("ping", headers={VERSION: None})
+    for version in ("no-version", "1999-12-31"):
+        await peer.request("ping", headers={VERSION: version})
+    await peer.taken(await peer.http.listen(**{VERSION: "no-version"}))
 
 
-OPENING = {
+HANDSHAKE: Final = {
     "jsonrpc": "2.0",
     "id": "older",
     "method": "initialize",
@@ -57,7 +63,7 @@ OPENING = {
 
 
 @scenario(
-    "What older clients send",
+    "Send requests in the style of older revisions",
     exercises=("http.older-traffic",),
     transports=HTTP_ONLY,
     window=lambda revision: not revision.http.sessions,
@@ -65,7 +71,7 @@ OPENING = {
 async def drive_older_traffic(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request(stage.plain)
-    await peer.offer(OPENING, headers={VERSION: None, METHOD: None})
+    await peer.offer(HANDSHAKE, headers={VERSION: None, METHOD: None})
     await peer.taken(await peer.http.call("GET", headers={"Accept": EVENT_STREAM}))
     deleted = await peer.http.call("DELETE", headers={"Accept": EVENT_STREAM})
     await deleted.settled(peer.patience)
@@ -77,8 +83,13 @@ async def drive_older_traffic(stage: Stage) -> None:
 
 
 @check(
-    "What older clients send is told from the rest",
-    requirements=("HTTP-53", "HTTP-66", "HTTP-67", "HTTP-68"),
+    "Requests in the style of older revisions are recognised",
+    requirements={
+        "HTTP-53": "A request without a version header was not refused",
+        "HTTP-66": "GET or DELETE was not refused with 405",
+        "HTTP-67": "A session id was not ignored",
+        "HTTP-68": "Last-Event-ID was not ignored",
+    },
     transports=HTTP_ONLY,
 )
 def judge_older_traffic(trace: Trace) -> Iterator[Observation]:
@@ -89,9 +100,9 @@ def judge_older_traffic(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         if call is opening or call.head is None:
             continue
-        yield from _without_version(call, trace.revision, agreed)
+        yield from _judge_without_version(call, trace.revision, agreed)
         if agreed is None:
-            yield from _to_newcomer(call)
+            yield from _judge_without_older_revisions(call)
 
 
 def _opens(call: Call) -> bool:
@@ -99,19 +110,18 @@ def _opens(call: Call) -> bool:
 
 
 def _agreed(opening: Call) -> str | None:
-    """The version that an older client was offered; none where it was turned away."""
-    found = (message.result.get("protocolVersion") for message in opening.messages)
-    return next((version for version in found if isinstance(version, str)), None)
+    """The version that the server offered in the handshake, or None if it refused it."""
+    versions = (message.result.get("protocolVersion") for message in opening.messages)
+    return next((version for version in versions if isinstance(version, str)), None)
 
 
-def _without_version(call: Call, revision: Revision, agreed: str | None) -> Iterator[Observation]:
-    mirrors = standard_mirrors(call, revision)
-    flawed = [one for one in mirrors if one.flaw is not None]
+def _judge_without_version(call: Call, revision: Revision, agreed: str | None) -> Iterator[Observation]:
+    flawed = [mirror for mirror in standard_mirrors(call, revision) if mirror.flaw is not None]
     if len(flawed) != 1 or (flawed[0].header, flawed[0].flaw) != (VERSION, Flaw.MISSING):
         return
-    served = BY_DATE.get(agreed or "")
-    # Clients from before the header may be served without it, if there are such clients.
-    if is_mismatch(call) or served is None or served.http.version_header:
+    older = BY_DATE.get(agreed or "")
+    # A server that supports revisions without this header may serve such a request.
+    if is_mismatch(call) or older is None or older.http.version_header:
         yield observe(
             "HTTP-53",
             is_mismatch(call),
@@ -121,26 +131,28 @@ def _without_version(call: Call, revision: Revision, agreed: str | None) -> Iter
         )
 
 
-def _to_newcomer(call: Call) -> Iterator[Observation]:
-    """A server that has no older revision."""
+def _judge_without_older_revisions(call: Call) -> Iterator[Observation]:
     status = f"status {call.status}"
     if call.sent.method in ("GET", "DELETE"):
         yield observe("HTTP-66", call.status == 405, call, expected="status 405", observed=status)
         return
     answered = any(message.shape is Shape.RESULT for message in call.messages)
-    minted = call.head.get("mcp-session-id") if call.head is not None else None
+    session = call.head.get("mcp-session-id") if call.head is not None else None
     if call.session is not None:
-        expected = "an answer as without the session id, and none given out"
-        observed = f"{status}, session id {minted}"
-        yield observe("HTTP-67", answered and minted is None, call, expected=expected, observed=observed)
+        expected = "the same reply as without the session id, and no new session id"
+        observed = f"{status}, session id {session}"
+        yield observe("HTTP-67", answered and session is None, call, expected=expected, observed=observed)
     if call.resumes is not None:
-        expected = "an answer as without Last-Event-ID"
+        expected = "the same reply as without Last-Event-ID"
         yield observe("HTTP-68", answered, call, expected=expected, observed=status)
 
 
 @check(
-    "A version header that names no version gets 400, a missing one does no harm",
-    requirements=("HTTP-46", "HTTP-47"),
+    "An invalid version header gets 400, and a missing one is accepted",
+    requirements={
+        "HTTP-46": "A request without a version header was refused",
+        "HTTP-47": "An invalid version header was not refused with 400",
+    },
     transports=HTTP_ONLY,
 )
 def judge_bad_version_header(trace: Trace) -> Iterator[Observation]:
@@ -153,27 +165,24 @@ def judge_bad_version_header(trace: Trace) -> Iterator[Observation]:
                 "HTTP-46",
                 call.status < 400,
                 call,
-                expected="the version that the session agreed on, or the assumed one",
+                expected="the version of the session, or the default, to be assumed",
                 observed=f"status {call.status} without a version header",
             )
-        elif version is not None and version not in BY_DATE and not _declines_method(call):
-            yield observe(
-                "HTTP-47", call.status == 400, call, expected="status 400", observed=f"status {call.status}"
-            )
-
-
-def _declines_method(call: Call) -> bool:
-    return call.sent.method != "POST" and call.status == 405
+        elif version is not None and version not in BY_DATE and not declines_method(call):
+            observed = f"status {call.status}"
+            yield observe("HTTP-47", call.status == 400, call, expected="status 400", observed=observed)
 
 
 @check(
-    "An unsupported version gets 400 and the supported ones", requirements=("HTTP-51",), transports=HTTP_ONLY
+    "An unsupported version gets 400 and the list of supported ones",
+    requirements={"HTTP-51": "An unsupported version was not refused with the list of supported ones"},
+    transports=HTTP_ONLY,
 )
 def judge_unsupported_version(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         mirrors = standard_mirrors(call, trace.revision)
-        told = next((one.told for one in mirrors if one.header == VERSION), None)
-        if told is None or told in BY_DATE or any(one.flaw for one in mirrors):
+        version = next((mirror.value for mirror in mirrors if mirror.header == VERSION), None)
+        if version is None or version in BY_DATE or any(mirror.flaw for mirror in mirrors):
             continue
         yield observe(
             "HTTP-51",
@@ -185,84 +194,94 @@ def judge_unsupported_version(trace: Trace) -> Iterator[Observation]:
 
 
 def supported(call: Call) -> list[str]:
-    """The versions that the refusal lists."""
+    """The versions that the error lists."""
     data = next((message.error.get("data") for message in call.messages), None)
-    found = data.get("supported") if isinstance(data, dict) else None
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    versions = data.get("supported") if isinstance(data, dict) else None
+    return [version for version in versions if isinstance(version, str)] if isinstance(versions, list) else []
 
 
 # --- what the checks must catch
 
 
-TURNED_AWAY = b'{"jsonrpc":"2.0","id":"older","error":{"code":-32022,"message":"unsupported version"}}'
-JSON = [("Content-Type", "application/json")]
+UNSUPPORTED: Final = b'{"jsonrpc":"2.0","id":"older","error":{"code":-32022,"message":"Unsupported version"}}'
 
 
-@on_call(
-    "a request without a version header is served by a server that knows no older ones", breaks="HTTP-53"
-)
-def version_guessed(request: Request, context: FaultContext) -> Response | None:
-    if context.method == "initialize":
-        return Response(JSON, 400, TURNED_AWAY)
-    if request.header("mcp-protocol-version") is None:
-        request.set("MCP-Protocol-Version", context.revision.date)
-    return None
+def _without_older_revisions(name: str, fault: str, breaks: str, answer: Answer) -> Saboteur:
+    """A fault of a server that refuses the handshake of older revisions."""
+
+    def call(request: Request, context: FaultContext) -> Response | None:
+        if context.method == "initialize":
+            return Response([("Content-Type", "application/json")], 400, UNSUPPORTED)
+        return answer(request, context)
+
+    saboteur: Saboteur = on_call(fault, id=name, breaks=breaks)(call)
+    return saboteur
 
 
-@on_call("GET opens a stream although there is none to open", breaks="HTTP-66")
-def stream_for_old_clients(request: Request, context: FaultContext) -> Response | None:
-    if context.method == "initialize":
-        return Response(JSON, 400, TURNED_AWAY)
-    if request.method == "GET":
-        return Response([("Content-Type", "text/event-stream")], 200, b":\n\n")
-    return None
+def _guess_version(request: Request, context: FaultContext) -> None:
+    if request.header(VERSION) is None:
+        request.set(VERSION, context.revision.date)
 
 
-@on_call("a request with the id of a session gets 404", breaks="HTTP-67")
-def session_wanted(request: Request, context: FaultContext) -> Response | None:
-    if context.method == "initialize":
-        return Response(JSON, 400, TURNED_AWAY)
+def _open_stream(request: Request, context: FaultContext) -> Response | None:
+    stream = Response([("Content-Type", "text/event-stream")], 200, b":\n\n")
+    return stream if request.method == "GET" else None
+
+
+def _refuse_session(request: Request, context: FaultContext) -> Response | None:
     return Response([], 404, b"") if request.header("mcp-session-id") is not None else None
 
 
-@on_call("a request with Last-Event-ID gets 400", breaks="HTTP-68")
-def resumption_wanted(request: Request, context: FaultContext) -> Response | None:
-    if context.method == "initialize":
-        return Response(JSON, 400, TURNED_AWAY)
+def _refuse_resumption(request: Request, context: FaultContext) -> Response | None:
     return Response([], 400, b"") if request.header("last-event-id") is not None else None
 
 
-@on_call("a request without a version header gets 400", breaks="HTTP-46")
+NEW_REVISION_FAULTS: Final = (
+    _without_older_revisions(
+        "http.version-guessed", "accepts a request without a version header", "HTTP-53", _guess_version
+    ),
+    _without_older_revisions(
+        "http.stream-for-old-clients", "opens a stream for GET", "HTTP-66", _open_stream
+    ),
+    _without_older_revisions(
+        "http.session-wanted", "refuses a session id with 404", "HTTP-67", _refuse_session
+    ),
+    _without_older_revisions(
+        "http.resumption-wanted", "refuses Last-Event-ID with 400", "HTTP-68", _refuse_resumption
+    ),
+)
+
+
+@on_call("refuses a request without a version header with 400", breaks="HTTP-46")
 def version_required(request: Request, context: FaultContext) -> Response | None:
-    if request.header("mcp-protocol-version") is None and context.method != "initialize":
-        return Response([], 400, b"")
-    return None
+    without = request.header(VERSION) is None and context.method != "initialize"
+    return Response([], 400, b"") if without else None
 
 
-@on_call("a version header that names no version is ignored", breaks="HTTP-47")
+@on_call("ignores an invalid version header", breaks="HTTP-47")
 def any_version_header(request: Request, context: FaultContext) -> None:
-    if request.header("mcp-protocol-version") is not None:
-        request.set("MCP-Protocol-Version", context.revision.date)
+    if request.header(VERSION) is not None:
+        request.set(VERSION, context.revision.date)
 
 
-@on_call("any date is taken for a version", breaks="HTTP-47")
+@on_call("accepts any date as a version", breaks="HTTP-47")
 def version_by_pattern(request: Request, context: FaultContext) -> None:
-    if re.fullmatch(r"\d{4}-\d\d-\d\d", request.header("mcp-protocol-version") or ""):
-        request.set("MCP-Protocol-Version", context.revision.date)
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", request.header(VERSION) or ""):
+        request.set(VERSION, context.revision.date)
 
 
-@on_response("an unknown version header gets 200 and an error", breaks="HTTP-47")
+@on_response("answers an unknown version header with 200 and an error", breaks="HTTP-47")
 def version_error_ok(response: Response, context: FaultContext) -> None:
     response.status = 200 if response.status == 400 else response.status
 
 
-@on_response("an unsupported version gets status 200", breaks="HTTP-51")
+@on_response("answers an unsupported version with 200", breaks="HTTP-51")
 def unsupported_version_ok(response: Response, context: FaultContext) -> None:
     if response.status == 400 and context.meta.get(VERSION_KEY) not in BY_DATE:
         response.status = 200
 
 
-@on_reply("the supported versions are not listed", breaks="HTTP-51", transports=HTTP_ONLY)
+@on_reply("does not list the supported versions", breaks="HTTP-51", transports=HTTP_ONLY)
 def unsupported_without_list(reply: Json, context: FaultContext) -> Json:
     if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
         reply["error"].pop("data", None)
