@@ -34,7 +34,7 @@ from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.transport import GUARDED, HTTP_ONLY, STDIO_ONLY, WEBSOCKET_ONLY, Transport
 from assay.lab.suite import framing as server_framing
-from assay.lab.suite.stdio_line import EXPECTED, rubbish_at_the_end
+from assay.lab.suite.envelope import A_MESSAGE_PER_LINE, unfinished_lines
 from assay.revisions.revision import Batching, Opening
 
 from .altered_message import without
@@ -265,8 +265,8 @@ def judge_pure_input(trace: Trace) -> Iterator[Observation]:
             alone = message.place is None or batches
             right = bool(message.method or message.is_response or "id" in message.fields) and alone
             observed = f"{message.body[:80]!r}: {message.problem or 'no message'}"
-            yield observe("STD-03", right, message, expected=EXPECTED, observed=observed)
-    yield from rubbish_at_the_end(trace, "STD-03")
+            yield observe("STD-03", right, message, expected=A_MESSAGE_PER_LINE, observed=observed)
+    yield from unfinished_lines(trace, "STD-03")
 
 
 DIED = "died"

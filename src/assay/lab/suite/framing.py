@@ -31,8 +31,7 @@ from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.revisions.revision import Revision
 
-from .stdio_line import EXPECTED as STDIO_LINE_EXPECTED
-from .stdio_line import rubbish_at_the_end
+from .envelope import A_MESSAGE_PER_LINE, unfinished_lines
 
 # --- what is asked
 
@@ -176,8 +175,8 @@ def judge_pure_stdout(trace: Trace) -> Iterator[Observation]:
         if message.frame.kind is Kind.LINE:
             is_message = isinstance(message.value, dict)
             observed = f"{message.body[:80]!r}: {message.problem}"
-            yield observe("STD-02", is_message, message, expected=STDIO_LINE_EXPECTED, observed=observed)
-    yield from rubbish_at_the_end(trace, "STD-02")
+            yield observe("STD-02", is_message, message, expected=A_MESSAGE_PER_LINE, observed=observed)
+    yield from unfinished_lines(trace, "STD-02")
 
 
 @check("No requests on standard output", requirements=("STD-07",), everywhere=True, transports=STDIO_ONLY)

@@ -13,7 +13,7 @@ from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE
 from assay.lab.harness.driver.responder import SAMPLED
 from assay.lab.harness.trace.trace import Exchange
-from assay.lab.suite.duplicate_key import keys_twice
+from assay.lab.suite.envelope import duplicate_keys
 from assay.lab.suite.retry import succeeded
 from assay.lab.suite.retry import wants_input as wants_input_retry
 from assay.lab.suite.self_description import as_object
@@ -106,7 +106,7 @@ def asks_wrongly(exchange: Exchange, wanted: Wanted) -> str | None:
     """Why this is not what the fixture must ask; none where it is."""
     if not wants_input_retry(exchange) or exchange.answer is None:
         return str(exchange)
-    if twice := keys_twice(exchange.answer.body, "inputRequests"):
+    if twice := duplicate_keys(exchange.answer.body, "inputRequests"):
         return f"`inputRequests` has {', '.join(twice)} twice"
     questions = asked_in(exchange)
     if wanted.key and wanted.key not in questions:

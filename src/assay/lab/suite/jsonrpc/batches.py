@@ -1,10 +1,10 @@
-"""Batches, in the revision that has them."""
+"""Batches, in the revision that supports them and in those that forbid them."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from assay.lab.harness import FaultContext, Observation, Stage, Trace, check, observe, on_batch, scenario
 from assay.lab.harness.driver.message_meta import declared
@@ -18,24 +18,24 @@ from assay.revisions.revision import Batching, Revision
 # --- what is asked
 
 
-FIRST = next(place for place, one in enumerate(REVISIONS) if one.batching is Batching.ACCEPTED)
+FIRST: Final = [revision.batching for revision in REVISIONS].index(Batching.ACCEPTED)
 
 
-def _knows_of_batches(revision: Revision) -> bool:
-    """Before them an array was neither allowed nor forbidden."""
+def _defines_batches(revision: Revision) -> bool:
+    """Earlier revisions neither allow nor forbid arrays."""
     return REVISIONS.index(revision) >= FIRST
 
 
 @scenario(
-    "Messages in a batch",
+    "Send messages in a batch",
     exercises=("jsonrpc.batches", "jsonrpc.silent-notifications", "jsonrpc.version"),
-    window=_knows_of_batches,
+    window=_defines_batches,
 )
 async def drive_batch(stage: Stage) -> None:
     peer = await stage.open()
     params = declared(stage.revision, {}, {})
     request = {"jsonrpc": "2.0", "method": stage.plain, "params": params}
-    # One that every server knows: whether an unknown one is ignored is another question.
+    # A notification that every server knows: how it treats unknown ones is judged elsewhere.
     cancelled = {"requestId": "no-such-request"}
     notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}
     await peer.request(stage.plain)
@@ -44,7 +44,7 @@ async def drive_batch(stage: Stage) -> None:
             await peer.offer([{**request, "id": "first"}, {**request, "id": "second"}])
         return
     async with peer.probe("batch"):
-        # Silence is for the check to judge, after the sentinel.
+        # The check judges silence, after the sentinel.
         with contextlib.suppress(NoAnswer):
             await peer.batch({**request, "id": "first"}, notification, {**request, "id": "second"})
     async with peer.probe("notification", what="a batch of them"):
@@ -54,33 +54,30 @@ async def drive_batch(stage: Stage) -> None:
 # --- how it is judged
 
 
-REFUSED = (INVALID_REQUEST, PARSE_ERROR)
-
-
-@check("Batches are accepted", requirements=("BASE-14",))
+@check("Batches are accepted", requirements={"BASE-14": "A batch was refused or not answered completely"})
 def judge_batches(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes("batch"):
         for request in probe.sent:
             if request.place is not None and "id" in request.fields:
-                answer = next((one for one in probe.answers if same_id(one.id, request.id)), None)
+                answer = next((answer for answer in probe.answers if same_id(answer.id, request.id)), None)
                 yield observe(
                     "BASE-14",
-                    answer is not None and answer.code not in REFUSED,
+                    answer is not None and answer.code not in (INVALID_REQUEST, PARSE_ERROR),
                     probe,
-                    expected=f"an answer to the request with id {request.id!r} in the batch",
-                    observed=answer or next(iter(probe.answers), "no answer"),
+                    expected=f"a response to the request with id {request.id!r} in the batch",
+                    observed=answer or next(iter(probe.answers), "no response"),
                 )
 
 
 # --- what the checks must catch
 
 
-@on_batch("only the first request of a batch is answered", breaks="BASE-14", silent=True)
+@on_batch("answers only the first request of a batch", breaks="BASE-14", silent=True)
 def batch_first_only(members: list[Any], context: FaultContext) -> list[Any]:
     return members[:1]
 
 
-@on_batch("a batch is refused", breaks="BASE-14")
+@on_batch("refuses a batch", breaks="BASE-14")
 def batch_refused(members: list[Any], context: FaultContext) -> LocalAnswer:
     error = {"code": INVALID_REQUEST, "message": "expected an object"}
     return LocalAnswer([{"jsonrpc": "2.0", "id": None, "error": error}])

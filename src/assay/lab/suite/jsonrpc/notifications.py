@@ -1,4 +1,4 @@
-"""Notifications get no reply."""
+"""Notifications get no response."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from assay.revisions.revision import Batching
 
 
 @scenario(
-    "Notifications of any kind", exercises=("jsonrpc.silent-notifications", "http.accepted-notification")
+    "Send known and unknown notifications",
+    exercises=("jsonrpc.silent-notifications", "http.accepted-notification"),
 )
 async def drive_notifications(stage: Stage) -> None:
     peer = await stage.open()
@@ -44,10 +45,10 @@ async def drive_notifications(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("Notifications are not answered", requirements=("BASE-10",))
+@check("Notifications are not answered", requirements={"BASE-10": "A notification got a response"})
 def judge_silent_notifications(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes("notification"):
-        answers = [one for one in probe.answers if not _is_refusal(trace, one)]
+        answers = [answer for answer in probe.answers if not _is_http_refusal(trace, answer)]
         yield observe(
             "BASE-10",
             not answers,
@@ -57,16 +58,16 @@ def judge_silent_notifications(trace: Trace) -> Iterator[Observation]:
         )
 
 
-def _is_refusal(trace: Trace, answer: Message) -> bool:
-    """HTTP refuses what it cannot accept with a status, and may explain that in an error without an id."""
-    nameless = answer.shape is Shape.ERROR and names_nothing(answer)
-    return nameless and trace.status_of(answer) >= 400
+def _is_http_refusal(trace: Trace, answer: Message) -> bool:
+    """HTTP refuses messages by status, and may explain the refusal in an error without an id."""
+    without_id = answer.shape is Shape.ERROR and names_nothing(answer)
+    return without_id and trace.status_of(answer) >= 400
 
 
 # --- what the checks must catch
 
 
-@on_request("a notification is answered with an empty result", breaks="BASE-10")
+@on_request("answers a notification with an empty result", breaks="BASE-10")
 def answers_notifications(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if "id" in message or message.get("method") == "notifications/initialized":
         return message
@@ -74,7 +75,7 @@ def answers_notifications(message: Json, context: FaultContext) -> Json | LocalA
 
 
 @on_batch(
-    "a batch of notifications is answered",
+    "answers a batch of notifications",
     breaks="BASE-10",
     scenario="jsonrpc.batch",
     window=lambda revision: revision.batching is Batching.ACCEPTED,
@@ -86,16 +87,16 @@ def batched_notifications(members: list[Any], context: FaultContext) -> list[Any
     return LocalAnswer([encode([error for _ in members])])
 
 
-@on_request("an unknown notification gets -32601", breaks="BASE-10", scenario="jsonrpc.notifications")
+@on_request("answers an unknown notification with -32601", breaks="BASE-10", scenario="jsonrpc.notifications")
 def error_to_notification(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "notifications/no-such-notification":
         return message
-    error = {"code": METHOD_NOT_FOUND, "message": "there is no such method"}
+    error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
     return LocalAnswer([{"jsonrpc": "2.0", "id": None, "error": error}])
 
 
 @on_request(
-    "a request without an id is served",
+    "serves a request without an id",
     breaks="BASE-10",
     window=newest_of_each_kind,
     scenario="jsonrpc.notifications",

@@ -1,4 +1,4 @@
-"""Everything a server sends fits the JSON-RPC envelope and the official types."""
+"""Everything that a server sends fits the JSON-RPC envelope and the schema of the revision."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.need import A_TOOL
 from assay.lab.harness.sabotage.alteration import encode
-from assay.lab.harness.sabotage.saboteur import newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import Saboteur, newest_of_each_kind
 from assay.lab.harness.trace.json_schema import DIALECT, dialect_of, dialect_problem
 from assay.lab.harness.trace.wire_shape import observed_shapes
 from assay.lab.harness.transport import STDIO_ONLY
@@ -36,12 +36,8 @@ from assay.revisions.revision import Batching
 # --- what is asked
 
 
-MOST = 12
-"""Tools that are called: those that ask are among the first, or the server is not of that kind."""
-
-
 @scenario(
-    "What a server says of its own accord",
+    "Call tools that may send requests and notifications",
     exercises=(
         "jsonrpc.published-schemas",
         "jsonrpc.meta-keys",
@@ -54,26 +50,36 @@ MOST = 12
 async def drive_own_words(stage: Stage) -> None:
     peer = await stage.open(sampling={}, elicitation={}, roots={})
     await peer.pages("tools/list", "tools")
-    for tool in stage.facts.read_only_tools[:MOST]:
+    for tool in stage.facts.read_only_tools[:12]:
         await peer.call(tool, arguments_for(tool))
 
 
 # --- how it is judged
 
 
-@check("Messages fit the schema of the revision", requirements=("SHAPE-01",), everywhere=True)
+@check(
+    "Messages fit the schema of the revision",
+    requirements={"SHAPE-01": "A message does not fit the schema of the revision"},
+    everywhere=True,
+)
 def judge_wire_shape(trace: Trace) -> Iterator[Observation]:
     yield from observed_shapes("SHAPE-01", trace)
 
 
-@check("Published schemas are valid in their dialect", requirements=("JS-04", "JS-06"))
+@check(
+    "Published schemas are valid in their dialect",
+    requirements={
+        "JS-04": "A schema is not valid in its dialect",
+        "JS-06": "A schema names another dialect than 2020-12",
+    },
+)
 def judge_published_schemas(trace: Trace) -> Iterator[Observation]:
     for name, schema, evidence in _schemas(trace):
         problem = dialect_problem(schema)
         expected = f"a schema of {name} that is valid in its dialect"
         yield observe("JS-04", problem is None, evidence, expected=expected, observed=problem)
-        said = dialect_of(schema)
-        yield observe("JS-06", said == DIALECT, evidence, expected=DIALECT, observed=f"{name}: {said}")
+        dialect = dialect_of(schema)
+        yield observe("JS-06", dialect == DIALECT, evidence, expected=DIALECT, observed=f"{name}: {dialect}")
 
 
 def _schemas(trace: Trace) -> Iterator[tuple[str, dict[str, Any], Evidence]]:
@@ -87,44 +93,54 @@ def _schemas(trace: Trace) -> Iterator[tuple[str, dict[str, Any], Evidence]]:
             yield "requestedSchema", message.params["requestedSchema"], message
 
 
-LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
-PREFIX = re.compile(rf"{LABEL}(?:\.{LABEL})*")
-NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
+LABEL: Final = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+PREFIX: Final = re.compile(rf"{LABEL}(?:\.{LABEL})*")
+NAME: Final = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
 
 
-# What is inside belongs to the server's author, whatever its keys are called.
-OPAQUE = frozenset(
+# Members whose content is defined by the server's author.
+OPAQUE: Final = frozenset(
     {
         *("_meta", "structuredContent", "arguments", "data", "inputSchema", "outputSchema"),
         *("requestedSchema", "experimental", "extensions", "input"),
     }
 )
-TOP = frozenset(
+TOP_LEVEL_DOMAINS: Final = frozenset(
     {"com", "org", "net", "io", "dev", "ai", "app", "co", "edu", "gov", "info", "me", "sh", "tech"}
 )
-DEEPEST = 16
+MAX_DEPTH: Final = 16
 
 
-@check("Keys of `_meta` follow the grammar", requirements=("META-01", "META-02", "META-04"), everywhere=True)
+@check(
+    "Keys of `_meta` follow the grammar",
+    requirements={
+        "META-01": "The prefix of a key of `_meta` is not valid",
+        "META-02": "The name of a key of `_meta` is not valid",
+        "META-04": "The prefix of a key of `_meta` is not in reverse-DNS order",
+    },
+    everywhere=True,
+)
 def judge_meta_keys(trace: Trace) -> Iterator[Observation]:
     for message in trace.spoken:
         for key in _keys(message.fields):
             prefix, slash, rest = key.partition("/")
             name = rest if slash else prefix
-            shown = f"key {key!r}"
+            observed = f"key {key!r}"
             expected = "a name of letters, digits, `-`, `_`, `.`, with a letter or digit at both ends"
-            yield observe("META-02", bool(NAME.fullmatch(name)), message, expected=expected, observed=shown)
+            valid = bool(NAME.fullmatch(name))
+            yield observe("META-02", valid, message, expected=expected, observed=observed)
             if slash:
-                expected = "a prefix of labels of letters, digits and hyphens, with dots between them"
-                right = bool(PREFIX.fullmatch(prefix))
-                yield observe("META-01", right, message, expected=expected, observed=shown)
+                expected = "a prefix of labels of letters, digits and hyphens, separated by dots"
+                valid = bool(PREFIX.fullmatch(prefix))
+                yield observe("META-01", valid, message, expected=expected, observed=observed)
                 expected = "a prefix in reverse-DNS order"
-                yield observe("META-04", not _is_forward(prefix), message, expected=expected, observed=shown)
+                reverse = not _is_host_name(prefix)
+                yield observe("META-04", reverse, message, expected=expected, observed=observed)
 
 
 def _keys(value: Any, depth: int = 0) -> Iterator[str]:
     """The keys of every `_meta` in a message."""
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return
     if isinstance(value, list):
         for item in value:
@@ -137,18 +153,22 @@ def _keys(value: Any, depth: int = 0) -> Iterator[str]:
                 yield from _keys(item, depth + 1)
 
 
-def _is_forward(prefix: str) -> bool:
-    """Whether a prefix ends as a host name does: what neither ends nor begins so is left alone."""
+def _is_host_name(prefix: str) -> bool:
+    """Whether a prefix ends with a top-level domain and does not begin with one."""
     first, *rest = prefix.lower().split(".")
-    return bool(rest) and rest[-1] in TOP and first not in TOP
+    return bool(rest) and rest[-1] in TOP_LEVEL_DOMAINS and first not in TOP_LEVEL_DOMAINS
 
 
-@check("Every message is a JSON-RPC 2.0 object", requirements=("BASE-01",), everywhere=True)
+@check(
+    "Every message is a JSON-RPC 2.0 object",
+    requirements={"BASE-01": "A message is not a JSON-RPC 2.0 object"},
+    everywhere=True,
+)
 def judge_version(trace: Trace) -> Iterator[Observation]:
     return are_objects(trace.spoken, trace.revision)
 
 
-@check("Messages are UTF-8", requirements=("BASE-12",), everywhere=True)
+@check("Messages are UTF-8", requirements={"BASE-12": "A message is not UTF-8"}, everywhere=True)
 def judge_utf8(trace: Trace) -> Iterator[Observation]:
     for message in trace.spoken:
         if not message.body.isascii():
@@ -159,7 +179,7 @@ def judge_utf8(trace: Trace) -> Iterator[Observation]:
 
 
 @on_result(
-    "`nextCursor` is null on the last page",
+    "sends `nextCursor` as null on the last page",
     breaks="SHAPE-01",
     scenario="tools.definitions",
     method="tools/list",
@@ -169,7 +189,7 @@ def null_cursor(result: Json, context: FaultContext) -> None:
 
 
 @on_result(
-    "optional fields inside a list are null",
+    "sends optional fields of tools as null",
     breaks="SHAPE-01",
     scenario="tools.definitions",
     method="tools/list",
@@ -180,7 +200,7 @@ def null_description(result: Json, context: FaultContext) -> None:
 
 
 @on_reply(
-    "an empty result is null",
+    "sends an empty result as null",
     breaks="SHAPE-01",
     scenario="jsonrpc.ids",
     window=lambda revision: revision in HANDSHAKE,
@@ -189,48 +209,44 @@ def null_result(reply: Json, context: FaultContext) -> Json:
     return {**reply, "result": None} if reply.get("result") == {} else reply
 
 
-@on_result(
-    "`tools` is an object, not a list", breaks="SHAPE-01", scenario="tools.definitions", method="tools/list"
-)
+@on_result("sends an object as `tools`", breaks="SHAPE-01", scenario="tools.definitions", method="tools/list")
 def one_tool_is_no_list(result: Json, context: FaultContext) -> None:
     result["tools"] = result["tools"][0]
 
 
-@on_result("a schema has `required: true` in a property", breaks="JS-04", method="tools/list")
+@on_result("publishes a schema with `required: true` in a property", breaks="JS-04", method="tools/list")
 def required_by_property(result: Json, context: FaultContext) -> None:
     for tool in result["tools"]:
         tool["inputSchema"]["properties"] = {"text": {"type": "string", "required": True}}
 
 
-@on_result("a schema names draft-07 as its dialect", breaks="JS-06", method="tools/list")
+@on_result("names draft-07 as the dialect of a schema", breaks="JS-06", method="tools/list")
 def schema_of_old(result: Json, context: FaultContext) -> None:
     for tool in result["tools"]:
         tool["inputSchema"]["$schema"] = "http://json-schema.org/draft-07/schema#"
 
 
-@on_reply("a key of `_meta` has an underscore in its prefix", breaks="META-01")
-def meta_prefix(reply: Json, context: FaultContext) -> Json:
-    if isinstance(reply.get("result"), dict):
-        reply["result"].setdefault("_meta", {})["my_server/trace"] = "7f"
-    return reply
+def _meta_key(name: str, fault: str, breaks: str, key: str) -> Saboteur:
+    @on_result(fault, id=name, breaks=breaks)
+    def saboteur(result: Json, context: FaultContext) -> None:
+        result.setdefault("_meta", {})[key] = "7f"
+
+    return saboteur
 
 
-@on_reply("a key of `_meta` begins with `$`", breaks="META-02")
-def meta_name(reply: Json, context: FaultContext) -> Json:
-    if isinstance(reply.get("result"), dict):
-        reply["result"].setdefault("_meta", {})["$internal"] = "7f"
-    return reply
-
-
-@on_reply("a key of `_meta` has its prefix in the order of host names", breaks="META-04")
-def meta_host_name(reply: Json, context: FaultContext) -> Json:
-    if isinstance(reply.get("result"), dict):
-        reply["result"].setdefault("_meta", {})["example.com/trace"] = "7f"
-    return reply
+META_KEYS: Final = (
+    _meta_key(
+        "jsonrpc.meta-prefix", "sends a `_meta` prefix with an underscore", "META-01", "my_server/trace"
+    ),
+    _meta_key("jsonrpc.meta-name", "sends a `_meta` key that begins with `$`", "META-02", "$internal"),
+    _meta_key(
+        "jsonrpc.meta-host-name", "sends a host name as `_meta` prefix", "META-04", "example.com/trace"
+    ),
+)
 
 
 @on_reply(
-    "a message comes as an array of one",
+    "sends a message as an array of one",
     breaks="BASE-01",
     window=lambda revision: revision.batching is Batching.REFUSED,
 )
@@ -238,18 +254,18 @@ def array_of_one(reply: Json, context: FaultContext) -> bytes:
     return encode([reply])
 
 
-@on_reply("`jsonrpc` is left out", breaks="BASE-01")
+@on_reply("omits `jsonrpc`", breaks="BASE-01")
 def no_version(reply: Json, context: FaultContext) -> Json:
     return {key: value for key, value in reply.items() if key != "jsonrpc"}
 
 
-@on_reply("`jsonrpc` is the number 2.0", breaks="BASE-01", window=newest_of_each_kind)
+@on_reply("sends `jsonrpc` as the number 2.0", breaks="BASE-01", window=newest_of_each_kind)
 def version_number(reply: Json, context: FaultContext) -> Json:
     return {**reply, "jsonrpc": 2.0}
 
 
 @on_reply(
-    "a text is cut in the middle of a character",
+    "cuts a text in the middle of a character",
     breaks="BASE-12",
     scenario="jsonrpc.unknown-method",
     transports=STDIO_ONLY,
@@ -266,7 +282,7 @@ def cut_character(reply: Json, context: FaultContext) -> Json | bytes:
 
 
 @on_reply(
-    "messages are written in Latin-1",
+    "writes messages in Latin-1",
     breaks="BASE-12",
     scenario="jsonrpc.ids",
     silent=True,
@@ -279,6 +295,6 @@ def latin1(reply: Json, context: FaultContext) -> Json | bytes:
 
 RESULT_EDITS: Final = edited_results(
     "tools/call",
-    ("jsonrpc.nothing-said", "a tool's result has no content", "SHAPE-01", "content", ABSENT),
+    ("jsonrpc.nothing-said", "omits `content` from a tool's result", "SHAPE-01", "content", ABSENT),
     scenario="tools.read-only-calls",
 )

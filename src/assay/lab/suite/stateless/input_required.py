@@ -35,7 +35,7 @@ from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of, params_of
 from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
-from assay.lab.suite.duplicate_key import keys_twice
+from assay.lab.suite.envelope import duplicate_keys
 from assay.lab.suite.retry import NEEDED, forgeries, identity, wants_input
 from assay.lab.suite.self_description import as_object, capabilities_of, is_of
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, MISSING_CAPABILITY, RESOURCE_NOT_FOUND
@@ -144,7 +144,7 @@ def judge_input_required(trace: Trace) -> Iterator[Observation]:
 
 def _result(exchange: Exchange) -> Iterator[Observation]:
     result = exchange.result or {}
-    twice = ", ".join(keys_twice(exchange.answer.body if exchange.answer else b"", "inputRequests"))
+    twice = ", ".join(duplicate_keys(exchange.answer.body if exchange.answer else b"", "inputRequests"))
     yield observe("MR-03", not twice, exchange, expected="keys that differ", observed=f"twice: {twice}")
     some = bool(result.keys() & {"inputRequests", "requestState"})
     expected = "`inputRequests` or `requestState`"
