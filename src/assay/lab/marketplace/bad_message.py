@@ -1,8 +1,8 @@
-"""Messages that a server must refuse or survive, and how a driver offers them one after another."""
+"""Bad messages: how scenarios send them, and how the profile expects a server to refuse each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Final
@@ -20,48 +20,49 @@ from assay.lab.harness.transport import Transport
 from assay.model import error
 from assay.revisions.revision import Opening, Revision
 
+PREFIX: Final = "CONF-JRPC-03."
 NEGATIVE: Final = "negative"
-"""The name of the probes around them."""
+"""The name of the probe around each message."""
 BROKE: Final = "broke off"
-"""The mark of one after which the server did not go on."""
+"""Marks a message after which the server did not recover."""
 
 
 class BadMessage(Struct, frozen=True):
     case: str
-    """The last part of the row's name."""
-    what: str
+    """The last part of the requirement's id."""
+    description: str
     message: Any
     """A value, or bytes that are sent as they are."""
     ids: tuple[str, ...] = ()
-    """By which an answer may name it."""
+    """The ids that an answer may have."""
     headers: dict[str, str] = {}
     answered: bool = False
-    """It is in good form: its answer is waited for, and may take its time."""
+    """It is well-formed, so the scenario waits for its answer."""
 
 
 def plain_request(stage: Stage, request_id: str, **params: Any) -> dict[str, Any]:
-    """A request that any server serves, to be spoiled."""
-    full = declared(stage.revision, params, {})
-    given = {"params": full} if full else {}
-    return {"jsonrpc": "2.0", "id": request_id, "method": stage.plain, **given}
+    """A request that any server serves, as a base for bad ones."""
+    complete = declared(stage.revision, params, {})
+    fields = {"params": complete} if complete else {}
+    return {"jsonrpc": "2.0", "id": request_id, "method": stage.plain, **fields}
 
 
-async def offer_each(stage: Stage, messages: Iterable[BadMessage], peer: Peer | None = None) -> None:
-    """Offer them on one connection, each followed by a good request; on a new one after each that ends it."""
+async def send_each(stage: Stage, messages: Iterable[BadMessage], peer: Peer | None = None) -> None:
+    """Send them on one connection, each followed by a good request; reconnect after each that ends it."""
     peer = peer or await stage.open()
     for bad in messages:
         try:
-            await _offer(peer, bad)
+            await _send(peer, bad)
         except (Gone, NoAnswer) as reason:
             peer.mark(BROKE, reason=str(reason))
             await peer.close()
             peer = await stage.open()
 
 
-async def _offer(peer: Peer, bad: BadMessage) -> None:
-    async with peer.probe(NEGATIVE, case=bad.case, what=bad.what, ids=bad.ids):
-        # Who is served after all must not be taken for the good request that follows.
-        expected = [peer.expect(bad.what, name) for name in bad.ids]
+async def _send(peer: Peer, bad: BadMessage) -> None:
+    async with peer.probe(NEGATIVE, case=bad.case, what=bad.description, ids=bad.ids):
+        # An answer to the bad message must not be taken for one to the good request that follows.
+        expected = [peer.expect(bad.description, name) for name in bad.ids]
         sent = await peer.send(bad.message, headers=bad.headers)
         for pending in expected:
             pending.sent = sent
@@ -72,7 +73,7 @@ async def _offer(peer: Peer, bad: BadMessage) -> None:
 
 
 async def _wait_for(peer: Peer, expected: list[Pending]) -> None:
-    """Until all are answered, or refused as one. Silence is for the check to judge."""
+    """Wait until all are answered, or refused together. The check judges silence."""
     with suppress(NoAnswer):
         for pending in expected:
             reply = await peer.answer(pending)
@@ -81,73 +82,68 @@ async def _wait_for(peer: Peer, expected: list[Pending]) -> None:
 
 
 class Attempt(Struct, frozen=True):
-    case: str
-    what: str
+    requirement: str
+    description: str
     inside: tuple[Frame, ...]
     answers: tuple[Message, ...]
     status: int | None
-    """Of the HTTP response; none on stdio, 0 where there was none."""
-    went_on: bool | None
-    """Whether the next good request was served; none where nobody can tell."""
-    after: str
-    """What the next good request got."""
+    """The HTTP status; None on stdio, 0 without a response."""
+    recovered: bool | None
+    """Whether the next good request was served; None where that is unknown."""
+    next_reply: str
+    """The reply to the next good request."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        return (*self.inside, *(one.frame for one in self.answers))
-
-    @property
-    def row(self) -> str:
-        return f"CONF-JRPC-03.{self.case}"
+        return (*self.inside, *(answer.frame for answer in self.answers))
 
     @property
     def answer(self) -> Message | None:
         return self.answers[0] if self.answers else None
 
     def __str__(self) -> str:
-        """What was observed."""
-        said = " and ".join(map(str, self.answers)) or "no JSON-RPC answer"
+        answers = " and ".join(map(str, self.answers)) or "no JSON-RPC answer"
         status = (
             "" if self.status is None else f", HTTP {self.status}" if self.status else ", no HTTP response"
         )
-        return f"{said}{status}, for {self.what}"
+        return f"{answers}{status}, for {self.description}"
 
 
 def attempts(trace: Trace) -> Iterator[Attempt]:
-    """Every bad message of the scenario, also the one that ended the conversation."""
-    begins = [one for one in trace.marks(PROBE) if one.info.get("name") == NEGATIVE]
-    for begin in begins:
-        end = _end(trace, begin)
+    """Every bad message of the scenario, including one that ended the conversation."""
+    for begin in trace.marks(PROBE):
+        end = _end(trace, begin) if begin.info.get("name") == NEGATIVE else None
         if end is not None:
             yield _attempt(trace, begin, end)
 
 
 def _end(trace: Trace, begin: Frame) -> Frame | None:
-    """The mark after it on its connection that says how it ended; none where the driver was stopped."""
-    marks = (one for one in trace.frames[begin.n + 1 :] if one.channel == begin.channel)
-    return next((one for one in marks if one.info.get("label") in (PROBED, BROKE)), None)
+    """The mark of its end on the same channel; None where the driver was stopped."""
+    later = (frame for frame in trace.frames[begin.n + 1 :] if frame.channel == begin.channel)
+    return next((frame for frame in later if frame.info.get("label") in (PROBED, BROKE)), None)
 
 
 def _attempt(trace: Trace, begin: Frame, end: Frame) -> Attempt:
     inside = tuple(
-        one
-        for one in trace.frames[begin.n + 1 : end.n]
-        if one.connection == begin.connection and one.kind is not Kind.MARK
+        frame
+        for frame in trace.frames[begin.n + 1 : end.n]
+        if frame.connection == begin.connection and frame.kind is not Kind.MARK
     )
-    numbers = {one.n for one in inside}
-    went_on, after = _afterwards(trace, numbers, end)
+    numbers = {frame.n for frame in inside}
+    recovered, next_reply = _recovery(trace, numbers, end)
     status, answers = _answers(trace, numbers, begin.info)
-    what = f"{begin.info.get('what')}"
-    return Attempt(f"{begin.info.get('case')}", what, inside, answers, status, went_on, after)
+    requirement, description = f"{PREFIX}{begin.info.get('case')}", f"{begin.info.get('what')}"
+    return Attempt(requirement, description, inside, answers, status, recovered, next_reply)
 
 
-def _afterwards(trace: Trace, numbers: set[int], end: Frame) -> tuple[bool | None, str]:
+def _recovery(trace: Trace, numbers: set[int], end: Frame) -> tuple[bool | None, str]:
     if end.info.get("label") == BROKE:
         return False, f"{end.info.get('reason')}"
-    asked = next((one for one in trace.exchanges() if _is_sentinel(one.request, numbers)), None)
-    if asked is None or asked.answer is None:
+    sentinels = (exchange for exchange in trace.exchanges() if _is_sentinel(exchange.request, numbers))
+    sentinel = next(sentinels, None)
+    if sentinel is None or sentinel.answer is None:
         return None, "nothing"
-    return asked.result is not None, str(asked)
+    return sentinel.result is not None, str(sentinel)
 
 
 def _is_sentinel(message: Message, numbers: set[int]) -> bool:
@@ -156,17 +152,20 @@ def _is_sentinel(message: Message, numbers: set[int]) -> bool:
 
 
 def _answers(trace: Trace, numbers: set[int], info: dict[str, Any]) -> tuple[int | None, tuple[Message, ...]]:
-    """On HTTP what is on the response to it; elsewhere what names it, or comes at once and names nothing."""
-    calls = [one for one in trace.calls if one.request.n in numbers]
+    """On HTTP, messages of the response; elsewhere those with its id, or with none while it was probed."""
+    calls = [call for call in trace.calls if call.request.n in numbers]
     if calls:
-        return calls[0].status, tuple(one for one in calls[0].messages if one.is_response)
+        return calls[0].status, tuple(message for message in calls[0].messages if message.is_response)
     ids = info.get("ids")
-    mine = [*ids] if isinstance(ids, list | tuple) else []
+    own = [*ids] if isinstance(ids, list | tuple) else []
     return None, tuple(
-        one
-        for one in trace.received
-        if one.is_response
-        and ((one.id is None and one.frame.n in numbers) or any(same_id(one.id, name) for name in mine))
+        message
+        for message in trace.received
+        if message.is_response
+        and (
+            (message.id is None and message.frame.n in numbers)
+            or any(same_id(message.id, name) for name in own)
+        )
     )
 
 
@@ -177,13 +176,13 @@ NOT_BATCHED: Final = frozenset({400, 501})
 
 class Refusal(Struct, frozen=True):
     codes: frozenset[int] | None
-    """None for any code."""
+    """None accepts any code."""
     statuses: frozenset[int]
     by_result: bool = False
-    """Whether a tool's result may say it, too."""
+    """Whether a tool result with `isError` is also a refusal."""
 
-    def takes(self, attempt: Attempt, earlier: frozenset[int] = frozenset()) -> bool:
-        """Whether it was refused in this way; `earlier` are codes of what may be looked at before."""
+    def fits(self, attempt: Attempt, earlier: frozenset[int] = frozenset()) -> bool:
+        """Whether it was refused in this way, or with a code of a rule that may be checked earlier."""
         answer = attempt.answer
         if answer is None or attempt.status not in (None, *self.statuses):
             return False
@@ -197,7 +196,6 @@ class Refusal(Struct, frozen=True):
         return self.codes is None or answer.code in self.codes | earlier
 
     def __str__(self) -> str:
-        """What is expected."""
         codes = "any error" if self.codes is None else f"error {_either(self.codes)}"
         result = ", or a result with isError" if self.by_result else ""
         return f"{codes}{result}; on HTTP with status {_either(self.statuses)}"
@@ -223,31 +221,28 @@ REFUSALS: Final[Mapping[str, Refusal]] = MappingProxyType(
 )
 BATCH: Final = Refusal(frozenset({error.INVALID_REQUEST}), NOT_BATCHED)
 _UNMIRRORED: Final = frozenset({"malformed", "truncated", "method", "params"})
-"""What headers cannot repeat: where they must, a server may see that first."""
+"""Cases whose headers cannot match the body: a server may report that first."""
 
 
 def earlier_codes(case: str, transport: str, revision: Revision) -> frozenset[int]:
-    """Codes that are right, too, since something else is wrong that a server may look at before."""
-    headed = transport == Transport.HTTP and revision.opening is Opening.PER_REQUEST
-    return frozenset({error.HEADER_MISMATCH}) if headed and case in _UNMIRRORED else frozenset()
+    """Codes that also fit, because a server may check headers first."""
+    mirrored = transport == Transport.HTTP and revision.opening is Opening.PER_REQUEST
+    return frozenset({error.HEADER_MISMATCH}) if mirrored and case in _UNMIRRORED else frozenset()
 
 
-def refused(trace: Trace, cases: Sequence[str]) -> Iterator[Observation]:
-    """Whether each message of these cases was refused as the profile wants it."""
+def judge_refused(trace: Trace, requirements: Collection[str]) -> Iterator[Observation]:
+    """Each message of these cases is refused as the profile requires."""
     for attempt in attempts(trace):
-        if attempt.case in cases:
-            refusal = REFUSALS[attempt.case]
-            earlier = earlier_codes(attempt.case, trace.transport, trace.revision)
-            holds = refusal.takes(attempt, earlier)
-            yield observe(
-                attempt.row, holds, attempt, expected=f"{refusal}", observed=_seen(refusal, attempt)
-            )
+        if attempt.requirement in requirements:
+            case = attempt.requirement.removeprefix(PREFIX)
+            refusal, earlier = REFUSALS[case], earlier_codes(case, trace.transport, trace.revision)
+            holds, observed = refusal.fits(attempt, earlier), _observed(refusal, attempt)
+            yield observe(attempt.requirement, holds, attempt, expected=f"{refusal}", observed=observed)
 
 
-def _seen(refusal: Refusal, attempt: Attempt) -> str:
-    """What was observed, and what a result says of itself where that decides."""
+def _observed(refusal: Refusal, attempt: Attempt) -> str:
+    """The attempt, with `isError` where that decides."""
     answer = attempt.answer
     if not refusal.by_result or answer is None or answer.shape is not Shape.RESULT:
         return f"{attempt}"
-    said = answer.result.get("isError", "absent")
-    return f"{attempt}: isError {str(said).lower()}"
+    return f"{attempt}: isError {str(answer.result.get('isError', 'absent')).lower()}"
