@@ -15,7 +15,7 @@ from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
 from .signature import read_signature
 
-MOST: Final = 100
+MOST_VALUES: Final = 100
 """The most values in one answer (server/utilities/completion)."""
 
 
@@ -48,8 +48,8 @@ def rank_and_cut(value: str, candidates: list[str]) -> Completion:
 
 
 def _cut(values: list[str], total: int | None, has_more: bool | None) -> Completion:
-    more = len(values) > MOST or bool(has_more) or (total is not None and total > len(values))
-    return Completion(values[:MOST], total, more)
+    more = len(values) > MOST_VALUES or bool(has_more) or (total is not None and total > len(values))
+    return Completion(values[:MOST_VALUES], total, more)
 
 
 def rank(value: str, candidates: list[str]) -> list[str]:

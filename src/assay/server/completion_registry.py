@@ -27,7 +27,7 @@ class Completions:
         self._completers: dict[tuple[str, str], tuple[Prompt | Resource, Completer]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._completers) or any(self._listed(prompt.key) for prompt in self._prompts.registry)
+        return bool(self._completers) or any(self._choices(prompt.key) for prompt in self._prompts.registry)
 
     def add(self, target: str, argument: str, function: Callable[..., Any]) -> None:
         """
@@ -46,7 +46,7 @@ class Completions:
         self._completers[target, argument] = component, Completer(function, (self._limit,))
 
     async def complete(
-        self, target: str, argument: str, value: str, settled: dict[str, str], call: Call
+        self, target: str, argument: str, value: str, others: dict[str, str], call: Call
     ) -> Completion:
         known = self._arguments(target)
         component = self._component(target)
@@ -57,8 +57,8 @@ class Completions:
         call.require(component.scopes)
         completer = self._find(target, argument)
         if completer is not None:
-            return await completer.complete(value, settled, call)
-        return rank_and_cut(value, self._listed(target).get(argument, []))
+            return await completer.complete(value, others, call)
+        return rank_and_cut(value, self._choices(target).get(argument, []))
 
     def _component(self, target: str) -> Prompt | Resource | None:
         return self._prompts.registry.get(target) or self._resources.template_registry.get(target)
@@ -77,7 +77,7 @@ class Completions:
             return set(resource.template.variables)
         return None
 
-    def _listed(self, target: str) -> dict[str, list[str]]:
+    def _choices(self, target: str) -> dict[str, list[str]]:
         """Values for the arguments of a prompt whose type is a Literal or an Enum."""
         prompt = self._prompts.registry.get(target)
         parameters = () if prompt is None else prompt.signature.parameters

@@ -35,7 +35,7 @@ class BadOutput(TypeError):
 class Output:
     """Turns a tool's return value into its result."""
 
-    __slots__ = ("_check", "_exact", "_wrap", "own_schema", "schema")
+    __slots__ = ("_check", "_exact", "_wrap", "schema", "unwrapped_schema")
 
     def __init__(self, returns: Any, schema: Mapping[str, Any] | None = None) -> None:
         self._wrap = False
@@ -44,7 +44,7 @@ class Output:
         self._check: Callable[[bytes], Any] | None = None
         self.schema: Mapping[str, Any] | None = None
         """The schema of the result as an object, with other types wrapped."""
-        self.own_schema: Mapping[str, Any] | None = None
+        self.unwrapped_schema: Mapping[str, Any] | None = None
         """The schema of the return type itself."""
         if schema is not None:
             self._use(schema)
@@ -61,13 +61,13 @@ class Output:
             if problem is not None:
                 raise BadOutput(problem)
 
-        self.schema = self.own_schema = schema
+        self.schema = self.unwrapped_schema = schema
         self._check = check
 
     def _derive(self, returns: Any) -> None:
         schema = schema_of(returns)
         self._wrap = schema.get("type") != "object"
-        self.own_schema = schema
+        self.unwrapped_schema = schema
         self.schema = wrapped(schema) if self._wrap else schema
         self._check = msgspec.json.Decoder(returns, dec_hook=read_custom).decode
 

@@ -145,11 +145,9 @@ class ProtocolMethods:
         cursor = decode_params(call.params, _list_params).cursor
         registry = self._tools.registry
         call.private |= registry.is_scoped
-        tools, following = registry.components(cursor, call.scope.scopes)
+        tools, next_cursor = registry.components(cursor, call.scope.scopes)
         definitions = [tool.definition_for(call.peer.revision) for tool in tools]
-        return (
-            {"tools": definitions} if following is None else {"tools": definitions, "nextCursor": following}
-        )
+        return _list_result("tools", definitions, next_cursor)
 
     # The hot path: a plain function that returns the tool's coroutine saves one coroutine per call, and what
     # `_begin_round_trips` does is repeated in place.
@@ -245,8 +243,12 @@ def _begin_round_trips(call: Call, method: str, target: str, arguments: Any, par
 def _page(call: Call, registry: PagedRegistry[Any], key: str) -> dict[str, Any]:
     call.private |= registry.is_scoped
     cursor = decode_params(call.params, _list_params).cursor
-    definitions, following = registry.page(cursor, call.scope.scopes)
-    return {key: definitions} if following is None else {key: definitions, "nextCursor": following}
+    definitions, next_cursor = registry.page(cursor, call.scope.scopes)
+    return _list_result(key, definitions, next_cursor)
+
+
+def _list_result(key: str, definitions: list[Any], next_cursor: str | None) -> dict[str, Any]:
+    return {key: definitions} if next_cursor is None else {key: definitions, "nextCursor": next_cursor}
 
 
 def _session(call: Call, content: str) -> Session:

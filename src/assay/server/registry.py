@@ -89,8 +89,8 @@ class PagedRegistry(Generic[C]):
 
     def page(self, cursor: str | None, granted: frozenset[str] | None = None) -> tuple[list[Any], str | None]:
         """The definitions of one page, and the cursor of the next; see `components`."""
-        components, following = self.components(cursor, granted)
-        return [component.definition for component in components], following
+        components, next_cursor = self.components(cursor, granted)
+        return [component.definition for component in components], next_cursor
 
     def components(
         self, cursor: str | None, granted: frozenset[str] | None = None
@@ -109,8 +109,8 @@ class PagedRegistry(Generic[C]):
             positions = list(islice(usable, self._page_size + 1))
         page = positions[: self._page_size]
         more = len(positions) > self._page_size
-        following = encode_cursor(self.kind, self._numbers[page[-1]]) if more else None
-        return [self._at(position) for position in page], following
+        next_cursor = encode_cursor(self.kind, self._numbers[page[-1]]) if more else None
+        return [self._at(position) for position in page], next_cursor
 
     def _at(self, position: int) -> C:
         return self.by_key[self._keys[position]]

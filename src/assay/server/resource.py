@@ -126,7 +126,7 @@ def make_resource(
     signature = read_signature(function)
     template = _template(uri)
     _check_variables(uri, template, signature)
-    about: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": name or signature.name,
         "title": title,
         "description": description or signature.description,
@@ -138,11 +138,11 @@ def make_resource(
     definition: ResourceDefinition | TemplateDefinition
     if template is None:
         _check_static(uri, size)
-        definition = ResourceDefinition(uri=uri, size=size, **about)
+        definition = ResourceDefinition(uri=uri, size=size, **fields)
     elif size is not None:
         raise RegistrationError(f"resource {uri}: a template has no size")
     else:
-        definition = TemplateDefinition(uri_template=uri, **about)
+        definition = TemplateDefinition(uri_template=uri, **fields)
     invoke = Invocable(function, signature, limits)
     resource = Resource(definition, template, signature, invoke, access, cache)
     resource.scopes = read_scopes(scopes, f"resource {uri}")

@@ -86,16 +86,26 @@ def _argument_schema(struct: type[msgspec.Struct], name: str) -> dict[str, Any]:
 class Tool:
     """A registered tool."""
 
-    __slots__ = ("_arguments", "_invoke", "_mirrored", "_output", "definition", "open_definition", "scopes")
+    __slots__ = (
+        "_arguments",
+        "_invoke",
+        "_mirrored",
+        "_output",
+        "definition",
+        "scopes",
+        "unwrapped_definition",
+    )
 
     def __init__(
         self, definition: ToolDefinition, arguments: Arguments, invoke: Invocable, output: Output
     ) -> None:
         self.definition = definition
-        self.open_definition = definition
+        self.unwrapped_definition = definition
         """The definition for revisions whose structured content may be any value, not only an object."""
-        if output.own_schema is not output.schema:
-            self.open_definition = msgspec.structs.replace(definition, output_schema=output.own_schema)
+        if output.unwrapped_schema is not output.schema:
+            self.unwrapped_definition = msgspec.structs.replace(
+                definition, output_schema=output.unwrapped_schema
+            )
         self._arguments = arguments
         self._invoke = invoke
         self._output = output
@@ -107,7 +117,7 @@ class Tool:
         return self.definition.name
 
     def definition_for(self, revision: Revision) -> ToolDefinition:
-        return self.open_definition if revision.structured is Structured.ANY else self.definition
+        return self.unwrapped_definition if revision.structured is Structured.ANY else self.definition
 
     async def call(self, raw: Raw, call: Call) -> ToolResult:
         revision = call.peer.revision
