@@ -110,7 +110,7 @@ async def test_component_added_later_can_be_called_at_once() -> None:
     [("tools/list", "tools"), ("resources/templates/list", "resourceTemplates"), ("prompts/list", "prompts")],
 )
 async def test_empty_list_is_still_served(method: str, key: str) -> None:
-    """The client was told about the capability, so it stays."""
+    """The capability was declared to the client, so it stays."""
     server = full_server()
     async with ScriptedClient(server) as client:
         server.tools.remove("tool")
