@@ -184,8 +184,8 @@ class Server(Registration):
                 async for path in changes():
                     server.resource_updated(f"file://{path}")
 
-        It is started when serving starts, and cancelled when the server stops. An exception is logged and does
-        not stop the server.
+        It is started when serving starts, and cancelled when the server stops. An exception is logged and
+        does not stop the server.
         """
         self._background.add(function)
         return function
