@@ -1,4 +1,4 @@
-"""Values inside content blocks, judged by the notations they are written in."""
+"""Values inside content blocks: Base64, MIME types, URIs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"]+")
 
 
 def is_base64(value: Any) -> bool:
-    """Line breaks are overlooked: some encoders put them in, and every decoder takes them."""
+    """Line breaks are allowed, since some encoders insert them and every decoder accepts them."""
     if not isinstance(value, str):
         return False
     try:
@@ -28,5 +28,5 @@ def is_mime_type(value: Any) -> bool:
 
 
 def is_uri(value: Any) -> bool:
-    """Whether it is absolute, with a scheme and something behind it."""
+    """Whether the value is an absolute URI."""
     return isinstance(value, str) and _URI.fullmatch(value) is not None

@@ -1,7 +1,4 @@
-"""What tools and prompts have in common: a server declares them, lists them, and tells when a list changes.
-
-Judged here once, for the checks of both areas, each of which cites its own rows.
-"""
+"""Rules for the lists of tools and of prompts: declared, available, stable, announced when they change."""
 
 from __future__ import annotations
 
@@ -19,10 +16,9 @@ from assay.lab.harness.trace.trace import NOT_HEARD
 
 
 class Offer(Struct, frozen=True):
-    """Something that servers list."""
+    """A list of a server: the capability is also its key in a page of results."""
 
     capability: str
-    """Also the key under which a page holds them."""
 
     @property
     def method(self) -> str:
@@ -33,8 +29,8 @@ class Offer(Struct, frozen=True):
         return f"notifications/{self.capability}/list_changed"
 
     @property
-    def wish(self) -> str:
-        """What a listener asks for to hear of changes, where it must ask."""
+    def filter(self) -> str:
+        """The key in `subscriptions/listen` that requests notifications of changes."""
         return f"{self.capability}ListChanged"
 
 
@@ -42,103 +38,89 @@ TOOLS: Final = Offer("tools")
 PROMPTS: Final = Offer("prompts")
 
 
-def observe_declared(trace: Trace, row: str, offer: Offer) -> Iterator[Observation]:
-    """What is offered is declared; what is neither offered nor declared is well, too."""
-    said = declaration(trace)
+def observe_declared(trace: Trace, requirement: str, offer: Offer) -> Iterator[Observation]:
+    """A server that lists entries declares the capability."""
+    declared = declaration(trace)
     for exchange in trace.exchanges(offer.method):
-        if said is None or exchange.answer is None:
+        if declared is None or exchange.answer is None:
             continue
-        offered = len(exchange.objects(offer.capability))
+        listed = len(exchange.objects(offer.capability))
+        names = ", ".join(declared.capabilities) or "nothing"
         yield observe(
-            row,
-            not offered or said.has(offer.capability),
-            said,
+            requirement,
+            not listed or declared.has(offer.capability),
+            declared,
             exchange,
             expected=f"`{offer.capability}` among the declared capabilities",
-            observed=f"{offered} {offer.capability}, declared: {', '.join(said.capabilities) or 'nothing'}",
+            observed=f"{listed} {offer.capability}, declared: {names}",
         )
 
 
-def observe_available(trace: Trace, row: str, offer: Offer) -> Iterator[Observation]:
-    """Who declares a list has one to show, if only an empty one."""
-    said = declaration(trace)
+def observe_available(trace: Trace, requirement: str, offer: Offer) -> Iterator[Observation]:
+    """A server that declares the capability has a list, which may be empty."""
+    declared = declaration(trace)
     for exchange in trace.exchanges(offer.method):
-        if said is not None and said.has(offer.capability) and exchange.answer is not None:
-            given = (exchange.result or {}).get(offer.capability)
-            yield observe(
-                row,
-                isinstance(given, list),
-                exchange,
-                expected=f"a result with the list `{offer.capability}`",
-                observed=exchange,
-            )
+        if declared is not None and declared.has(offer.capability) and exchange.answer is not None:
+            available = isinstance((exchange.result or {}).get(offer.capability), list)
+            expected = f"a result with the list `{offer.capability}`"
+            yield observe(requirement, available, exchange, expected=expected, observed=exchange)
 
 
-def observe_same_for_all(trace: Trace, row: str, offer: Offer) -> Iterator[Observation]:
-    """Two connections that read by turns see the same set.
+def observe_same_for_all(trace: Trace, requirement: str, offer: Offer) -> Iterator[Observation]:
+    """Two connections that read by turns see the same entries.
 
-    A list may change over time. So only what each of them sees twice is compared: a change in between
-    shows on both.
+    A list may change over time, so a connection is compared only if its last two readings agree.
     """
-    steady = [pair for pair in _by_connection(trace, offer).values() if _is_steady(*pair)]
-    for one, other in pairwise(steady):
-        differing = set(one[-1].names) ^ set(other[-1].names)
+    readings: dict[str, list[Listing]] = {}
+    for listing in _complete(trace, offer):
+        readings.setdefault(listing.connection, []).append(listing)
+    steady = [lists[-1] for lists in readings.values() if len(lists) > 1 and _same_entries(*lists[-2:])]
+    for first, second in pairwise(steady):
+        differing = set(first.names) ^ set(second.names)
         yield observe(
-            row,
+            requirement,
             not differing,
-            one[-1],
-            other[-1],
-            expected=f"the same {offer.capability} on every connection, whatever else was asked on it",
-            observed=f"only one of two connections is shown {', '.join(sorted(differing))}",
+            first,
+            second,
+            expected=f"the same {offer.capability} on every connection, independent of other requests",
+            observed=f"only one of two connections lists {', '.join(sorted(differing))}",
         )
 
 
-def _by_connection(trace: Trace, offer: Offer) -> dict[str, tuple[Listing, Listing]]:
-    """The last two readings of each connection that has read at least twice."""
-    read: dict[str, list[Listing]] = {}
-    for listing in listings(trace, offer.method, offer.capability):
-        if listing.complete:
-            read.setdefault(listing.connection, []).append(listing)
-    return {name: (found[-2], found[-1]) for name, found in read.items() if len(found) > 1}
+def _complete(trace: Trace, offer: Offer) -> list[Listing]:
+    return [listing for listing in listings(trace, offer.method, offer.capability) if listing.complete]
 
 
-def _is_steady(one: Listing, other: Listing) -> bool:
-    return set(one.names) == set(other.names)
+def _same_entries(first: Listing, second: Listing) -> bool:
+    return set(first.names) == set(second.names)
 
 
-def observe_order(trace: Trace, row: str, offer: Offer) -> Iterator[Observation]:
-    """As long as the set is the same, so is its order."""
-    complete = [one for one in listings(trace, offer.method, offer.capability) if one.complete]
-    for one, other in pairwise(complete):
-        if _is_steady(one, other) and len(one.names) > 1:
-            yield observe(
-                row,
-                one.names == other.names,
-                one,
-                other,
-                expected="the same order as before",
-                observed=", ".join(other.names),
-            )
+def observe_order(trace: Trace, requirement: str, offer: Offer) -> Iterator[Observation]:
+    """Lists with the same entries have the same order."""
+    for first, second in pairwise(_complete(trace, offer)):
+        if _same_entries(first, second) and len(first.names) > 1:
+            same, observed = first.names == second.names, ", ".join(second.names)
+            expected = "the same order as before"
+            yield observe(requirement, same, first, second, expected=expected, observed=observed)
 
 
-def observe_change_announced(trace: Trace, row: str, offer: Offer) -> Iterator[Observation]:
-    """A list that came out different was announced, if the server declares that it announces changes.
+def observe_change_announced(trace: Trace, requirement: str, offer: Offer) -> Iterator[Observation]:
+    """A server that declares `listChanged` announces changes.
 
-    That nothing came is only believed where the driver listened and waited for it.
+    A missing notification is a fault only if the driver listened and waited for it.
     """
-    said = declaration(trace)
-    if said is None or not said.has(offer.capability, "listChanged"):
+    declared = declaration(trace)
+    if declared is None or not declared.has(offer.capability, "listChanged"):
         return
-    complete = [one for one in listings(trace, offer.method, offer.capability) if one.complete]
-    told = [one for one in trace.received if one.method == offer.notice]
+    notices = [message for message in trace.received if message.method == offer.notice]
     waited = any(mark.info.get("method") == offer.notice for mark in trace.marks(NOT_HEARD))
-    for before, after in pairwise(complete):
-        if before.connection != after.connection or _is_steady(before, after):
+    for before, after in pairwise(_complete(trace, offer)):
+        if before.connection != after.connection or _same_entries(before, after):
             continue
-        came = any(_follows(notice, before) for notice in told)
+        came = any(_follows(notice, before) for notice in notices)
         if came or waited:
             expected = f"{offer.notice} after the list had changed"
-            yield observe(row, came, before, after, expected=expected, observed="none came")
+            yield observe(requirement, came, before, after, expected=expected, observed="no notification")
 
 
 def _follows(notice: Message, listing: Listing) -> bool:
@@ -146,18 +128,15 @@ def _follows(notice: Message, listing: Listing) -> bool:
     return frame.connection == listing.connection and frame.n > listing.frames[-1].n
 
 
-def observe_unannounced(trace: Trace, row: str, offer: Offer) -> Iterator[Observation]:
-    """Nobody hears of changes from a server that did not declare to tell of them."""
-    said = declaration(trace)
-    if said is None:
-        return
+def observe_unannounced(trace: Trace, requirement: str, offer: Offer) -> Iterator[Observation]:
+    """A server announces changes only if it declares `listChanged`."""
+    declared = declaration(trace)
     for message in trace.received:
-        if message.method == offer.notice:
+        if declared is not None and message.method == offer.notice:
+            negotiated = declared.has(offer.capability, "listChanged")
+            expected = (
+                f"`{offer.capability}.listChanged` to be declared by a server that sends {offer.notice}"
+            )
             yield observe(
-                row,
-                said.has(offer.capability, "listChanged"),
-                said,
-                message,
-                expected=f"`{offer.capability}.listChanged` declared by who sends {offer.notice}",
-                observed="not declared",
+                requirement, negotiated, declared, message, expected=expected, observed="not declared"
             )

@@ -16,13 +16,17 @@ from assay.lab.harness import (
     Trace,
     check,
     edited_results,
+    error_reply,
     observe,
     on_reply,
     on_result,
+    result_reply,
     scenario,
 )
 from assay.lab.harness.driver.argument import prompt_arguments, required_names
+from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.need import A_PROMPT, declares
+from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY
@@ -49,18 +53,18 @@ class PromptGet(Struct, frozen=True):
         return self.exchange.frames
 
     @property
-    def given(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         arguments = self.exchange.params.get("arguments")
         return arguments if isinstance(arguments, dict) else {}
 
     @property
     def missing(self) -> list[str]:
-        return [name for name in required_names(self.prompt) if name not in self.given]
+        return [name for name in required_names(self.prompt) if name not in self.arguments]
 
     @property
     def untextual(self) -> list[str]:
-        """Arguments that are no text, as all arguments of prompts are."""
-        return [name for name, value in self.given.items() if not isinstance(value, str)]
+        """Arguments that are not strings."""
+        return [name for name, value in self.arguments.items() if not isinstance(value, str)]
 
     @property
     def succeeded(self) -> bool:
@@ -69,12 +73,13 @@ class PromptGet(Struct, frozen=True):
 
 
 def listed_prompts(trace: Trace) -> dict[str, dict[str, Any]]:
-    found = (prompt for one in trace.exchanges("prompts/list") for prompt in one.objects("prompts"))
-    return {prompt["name"]: prompt for prompt in found if isinstance(prompt.get("name"), str)}
+    lists = trace.exchanges("prompts/list")
+    prompts = (prompt for exchange in lists for prompt in exchange.objects("prompts"))
+    return {prompt["name"]: prompt for prompt in prompts if isinstance(prompt.get("name"), str)}
 
 
 def prompt_gets(trace: Trace) -> Iterator[PromptGet]:
-    """The answered requests for prompts that were listed."""
+    """The answered requests for listed prompts."""
     prompts = listed_prompts(trace)
     for exchange in trace.exchanges("prompts/get"):
         name = exchange.params.get("name")
@@ -85,29 +90,33 @@ def prompt_gets(trace: Trace) -> Iterator[PromptGet]:
 # --- what is asked
 
 
-@scenario("Prompts are there if they are declared", exercises=("prompts.declared",))
+@scenario("List prompts, whether declared or not", exercises=("prompts.declared",))
 async def drive_declared(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request("prompts/list")
 
 
 @scenario(
-    "The list of prompts, read on two connections",
+    "List prompts on two connections",
     exercises=("prompts.available", "prompts.same-for-all"),
     needs=(declares("prompts"),),
 )
 async def drive_same_for_all(stage: Stage) -> None:
-    one, other = await stage.open(), await stage.open()
-    for peer in (one, other):
+    first, second = await stage.open(), await stage.open()
+    for peer in (first, second):
         await peer.pages("prompts/list", "prompts")
     for prompt in stage.facts.prompts[:1]:
-        await one.request("prompts/get", {"name": prompt.get("name"), "arguments": prompt_arguments(prompt)})
-    for peer in (one, other, one, other):
+        await _get(first, prompt, prompt_arguments(prompt))
+    for peer in (first, second, first, second):
         await peer.pages("prompts/list", "prompts")
+
+
+async def _get(peer: Peer, prompt: dict[str, Any], arguments: dict[str, Any]) -> None:
+    await peer.request("prompts/get", {"name": prompt.get("name"), "arguments": arguments})
 
 
 @scenario(
-    "Every prompt, with its arguments",
+    "Get every prompt with its arguments",
     exercises=("prompts.messages", "prompts.content", "prompts.internal-error"),
     needs=(A_PROMPT,),
 )
@@ -115,57 +124,69 @@ async def drive_every_prompt(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("prompts/list", "prompts")
     for prompt in stage.facts.prompts:
-        await peer.request("prompts/get", {"name": prompt.get("name"), "arguments": prompt_arguments(prompt)})
+        await _get(peer, prompt, prompt_arguments(prompt))
 
 
 @scenario(
-    "Prompts asked for in the wrong way",
+    "Get an unknown prompt, and a prompt with bad arguments",
     exercises=("prompts.unknown-name", "prompts.arguments"),
     needs=(A_PROMPT,),
 )
 async def drive_wrong_requests(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("prompts/list", "prompts")
-    demanding = [prompt for prompt in stage.facts.prompts if prompt_arguments(prompt)]
-    prompt = (demanding or stage.facts.prompts)[0]
+    with_arguments = [prompt for prompt in stage.facts.prompts if prompt_arguments(prompt)]
+    prompt = (with_arguments or stage.facts.prompts)[0]
     good: dict[str, Any] = prompt_arguments(prompt)
-    await peer.request("prompts/get", {"name": prompt.get("name"), "arguments": good})
+    await _get(peer, prompt, good)
     for name in list(good)[:1]:
         without = {key: value for key, value in good.items() if key != name}
         for arguments in (without, {**good, name: {"of": "the lab"}}):
-            await peer.request("prompts/get", {"name": prompt.get("name"), "arguments": arguments})
+            await _get(peer, prompt, arguments)
     await peer.request("prompts/get", {"name": "no-such-prompt-of-the-lab"})
 
 
 # --- how it is judged
 
 
-@check("A server with prompts declares them", requirements=("PR-01",))
+@check("A server with prompts declares them", requirements={"PR-01": "Prompts are served but not declared"})
 def judge_declared(trace: Trace) -> Iterator[Observation]:
     yield from observe_declared(trace, "PR-01", PROMPTS)
 
 
-@check("The list of prompts is the same on every connection", requirements=("PR-04",))
+@check(
+    "The list of prompts is the same on every connection",
+    requirements={"PR-04": "The list of prompts differs between connections"},
+)
 def judge_same_for_all(trace: Trace) -> Iterator[Observation]:
     yield from observe_same_for_all(trace, "PR-04", PROMPTS)
 
 
-@check("Declared prompts can be listed", requirements=("PR-03",))
+@check("Declared prompts can be listed", requirements={"PR-03": "Prompts are declared but cannot be listed"})
 def judge_available(trace: Trace) -> Iterator[Observation]:
     yield from observe_available(trace, "PR-03", PROMPTS)
 
 
-@check("Changes of the list of prompts are announced", requirements=("PR-02",))
+@check(
+    "Changes of the list of prompts are announced",
+    requirements={"PR-02": "The list of prompts changed without a notification"},
+)
 def judge_list_changed(trace: Trace) -> Iterator[Observation]:
     yield from observe_change_announced(trace, "PR-02", PROMPTS)
 
 
-@check("Only declared changes of prompts are announced", requirements=("PR-14",))
+@check(
+    "Changes of prompts are announced only with `listChanged`",
+    requirements={"PR-14": "A change of prompts was announced, but `listChanged` is not declared"},
+)
 def judge_negotiated(trace: Trace) -> Iterator[Observation]:
     yield from observe_unannounced(trace, "PR-14", PROMPTS)
 
 
-@check("Messages of prompts have a role and one content block", requirements=("PR-08",))
+@check(
+    "Messages of prompts have a role and one content block",
+    requirements={"PR-08": "A message of a prompt has no valid role or content block"},
+)
 def judge_messages(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         for message in get.exchange.items("messages"):
@@ -181,7 +202,7 @@ def judge_messages(trace: Trace) -> Iterator[Observation]:
 
 def _problem(message: Any) -> str | None:
     if not isinstance(message, dict):
-        return f"a message that is no object: {message!r}"
+        return f"a message that is not an object: {message!r}"
     if message.get("role") not in ("user", "assistant"):
         return f"role {message.get('role')!r}"
     content = message.get("content")
@@ -190,83 +211,96 @@ def _problem(message: Any) -> str | None:
     return None
 
 
-@check("Images, audio and resources in prompts are well encoded", requirements=("PR-05", "PR-06", "PR-07"))
+@check(
+    "Images, audio and resources in prompts are valid",
+    requirements={
+        "PR-05": "An image in a prompt has no Base64 data or no MIME type",
+        "PR-06": "Audio in a prompt has no Base64 data or no MIME type",
+        "PR-07": "A resource in a prompt has no valid URI, MIME type or content",
+    },
+)
 def judge_content(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         for message in get.exchange.objects("messages"):
             block = message.get("content")
             kind = block.get("type") if isinstance(block, dict) else None
             if isinstance(block, dict) and isinstance(kind, str) and kind in _KINDS:
-                row, expected, problem_of = _KINDS[kind]
+                requirement, expected, problem_of = _KINDS[kind]
                 problem = problem_of(block, get)
-                yield observe(row, problem is None, get, expected=expected, observed=problem)
+                yield observe(requirement, problem is None, get, expected=expected, observed=problem)
 
 
-def _media(block: dict[str, Any], get: PromptGet) -> str | None:
+def _media_problem(block: dict[str, Any], get: PromptGet) -> str | None:
     if not is_base64(block.get("data")):
-        return f"data that is no base64: {str(block.get('data'))[:40]!r}"
+        return f"data that is not Base64: {str(block.get('data'))[:40]!r}"
     if not is_mime_type(block.get("mimeType")):
         return f"mimeType {block.get('mimeType')!r}"
     return None
 
 
-def _resource(block: dict[str, Any], get: PromptGet) -> str | None:
+def _resource_problem(block: dict[str, Any], get: PromptGet) -> str | None:
     resource = block.get("resource")
     if not isinstance(resource, dict):
         return f"resource {resource!r}"
     uri = resource.get("uri")
-    # What the driver itself wanted there is not the server's word.
-    if not is_uri(uri) and uri not in get.given.values():
+    # The driver may have passed this URI as an argument.
+    if not is_uri(uri) and uri not in get.arguments.values():
         return f"uri {uri!r}"
     if not is_mime_type(resource.get("mimeType")):
         return f"mimeType {resource.get('mimeType')!r}"
     if isinstance(resource.get("text"), str) or is_base64(resource.get("blob")):
         return None
-    return "neither text nor a base64 blob"
+    return "neither text nor a Base64 blob"
 
 
-_MEDIA: Final = "base64 data with a valid MIME type"
+_MEDIA: Final = "Base64 data with a valid MIME type"
 _KINDS: Final[dict[str, tuple[str, str, Callable[[dict[str, Any], PromptGet], str | None]]]] = {
-    "image": ("PR-05", _MEDIA, _media),
-    "audio": ("PR-06", _MEDIA, _media),
-    "resource": ("PR-07", "a valid URI, a MIME type, and text or a base64 blob", _resource),
+    "image": ("PR-05", _MEDIA, _media_problem),
+    "audio": ("PR-06", _MEDIA, _media_problem),
+    "resource": ("PR-07", "a valid URI, a MIME type, and text or a Base64 blob", _resource_problem),
 }
-RESERVED = range(-32768, -32000 + 1)
-"""Codes that JSON-RPC keeps for itself and for what is built on it. Among them a server may have a more
-specific reason than "internal"; outside them nothing is a standard error."""
+STANDARD_CODES: Final = range(-32768, -32000 + 1)
+"""Codes that JSON-RPC reserves. A server may have a more specific one than -32603 among them."""
 
 
-@check("Failures of prompts are standard errors", requirements=("PR-11",))
+@check(
+    "Failures of prompts are standard errors",
+    requirements={"PR-11": "A prompt failed with a code that is not standard"},
+)
 def judge_internal_error(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         answer = get.exchange.answer
         if answer is not None and answer.error and not get.missing and not get.untextual:
             yield observe(
                 "PR-11",
-                type(answer.code) is int and answer.code in RESERVED,
+                type(answer.code) is int and answer.code in STANDARD_CODES,
                 get,
-                expected=f"error {INTERNAL_ERROR}, or another of the standard codes",
+                expected=f"error {INTERNAL_ERROR} or another standard code",
                 observed=get.exchange,
             )
 
 
-@check("A prompt that does not exist is refused with -32602", requirements=("PR-09",))
+@check(
+    "A prompt that does not exist is refused with -32602",
+    requirements={"PR-09": "An unknown prompt was not refused with -32602"},
+)
 def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
     listed = listed_prompts(trace)
-    read = any(one.result is not None for one in trace.exchanges("prompts/list"))
+    was_read = any(exchange.result is not None for exchange in trace.exchanges("prompts/list"))
     for exchange in trace.exchanges("prompts/get"):
         name = exchange.params.get("name")
-        if read and exchange.answer is not None and isinstance(name, str) and name not in listed:
-            yield observe(
-                "PR-09",
-                exchange.code == INVALID_PARAMS,
-                exchange,
-                expected=f"error {INVALID_PARAMS}",
-                observed=exchange,
-            )
+        if was_read and exchange.answer is not None and isinstance(name, str) and name not in listed:
+            refused, expected = exchange.code == INVALID_PARAMS, f"error {INVALID_PARAMS}"
+            yield observe("PR-09", refused, exchange, expected=expected, observed=exchange)
 
 
-@check("Arguments of prompts are validated", requirements=("PR-10", "PR-12"))
+@check(
+    "Arguments of prompts are validated",
+    requirements={
+        "PR-10": "A missing argument was not refused with -32602",
+        "PR-12": "Invalid arguments of a prompt were accepted",
+    },
+)
 def judge_arguments(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         problem = _arguments_problem(get)
@@ -283,33 +317,35 @@ def judge_arguments(trace: Trace) -> Iterator[Observation]:
 def _arguments_problem(get: PromptGet) -> str | None:
     if get.missing:
         return f"the required {', '.join(get.missing)} is missing"
-    return f"{', '.join(get.untextual)} is no text" if get.untextual else None
+    return f"{', '.join(get.untextual)} is not a string" if get.untextual else None
 
 
 # --- what the checks must catch
 
 
-@on_reply("every second reading of the list lacks a prompt", breaks="PR-04", transports=HTTP_ONLY)
-def replicas_differ(reply: Json, context: FaultContext) -> Json:
-    if context.method == "prompts/list" and "cursor" not in context.params and "result" in reply:
+@on_result(
+    "omits a prompt from every second list", breaks="PR-04", transports=HTTP_ONLY, method="prompts/list"
+)
+def replicas_differ(result: Json, context: FaultContext) -> None:
+    if "cursor" not in context.params:
         context.memory["read"] = context.memory.get("read", 0) + 1
         if context.memory["read"] % 2:
-            del reply["result"]["prompts"][0]
-    return reply
+            del result["prompts"][0]
 
 
-@on_reply("a prompt goes from the list once it was used", breaks="PR-04", transports=STDIO_ONLY)
+@on_reply("omits a prompt from the list once it was used", breaks="PR-04", transports=STDIO_ONLY)
 def used_up(reply: Json, context: FaultContext) -> Json:
     if context.method == "prompts/get":
         context.memory["used"] = context.params.get("name")
     if context.method == "prompts/list" and "result" in reply:
         prompts = reply["result"]["prompts"]
-        reply["result"]["prompts"] = [one for one in prompts if one["name"] != context.memory.get("used")]
+        used = context.memory.get("used")
+        reply["result"]["prompts"] = [prompt for prompt in prompts if prompt["name"] != used]
     return reply
 
 
 @on_reply(
-    "`notifications/prompts/list_changed` is never sent",
+    "never sends `notifications/prompts/list_changed`",
     breaks="PR-02",
     window=lambda revision: revision.structured is not Structured.ABSENT,
     silent=True,
@@ -318,136 +354,152 @@ def silent_change(reply: Json, context: FaultContext) -> Json | None:
     return None if reply.get("method") == "notifications/prompts/list_changed" else reply
 
 
-@on_result("the content of a message is a list", breaks="PR-08", method="prompts/get")
+@on_result("sends a list as the content of a message", breaks="PR-08", method="prompts/get")
 def content_list(result: Json, context: FaultContext) -> None:
     for message in result["messages"]:
         message["content"] = [message["content"]]
 
 
-@on_result("the content of a message is a string", breaks="PR-08", method="prompts/get")
+@on_result("sends a string as the content of a message", breaks="PR-08", method="prompts/get")
 def content_text(result: Json, context: FaultContext) -> None:
     for message in result["messages"]:
         message["content"] = message["content"].get("text", "")
 
 
-@on_reply("the MIME type of an image is its file extension", breaks="PR-05", server="everything")
-def image_extension(reply: Json, context: FaultContext) -> Json:
-    for message in reply.get("result", {}).get("messages", []):
-        if message["content"]["type"] == "image":
-            message["content"]["mimeType"] = "png"
-    return reply
+def _edited_block(
+    name: str, fault: str, breaks: str, kind: str, edit: Callable[[dict[str, Any]], Any]
+) -> Saboteur:
+    """Change the content blocks of a kind in the prompts of the everything server."""
+
+    @on_result(fault, id=name, breaks=breaks, method="prompts/get", server="everything")
+    def saboteur(result: Json, context: FaultContext) -> None:
+        for message in result["messages"]:
+            if message["content"]["type"] == kind:
+                message["content"] |= edit(message["content"])
+
+    return saboteur
 
 
-@on_reply("the data of an image is a URL", breaks="PR-05", server="everything")
-def image_url(reply: Json, context: FaultContext) -> Json:
-    for message in reply.get("result", {}).get("messages", []):
-        if message["content"]["type"] == "image":
-            message["content"]["data"] = "https://assay.example/red.png"
-    return reply
+def _audio(data: str, mime_type: str) -> Json:
+    return {"type": "audio", "data": data, "mimeType": mime_type}
 
 
-@on_reply("audio data has a prefix that is no base64", breaks="PR-06", server="everything")
-def audio_data_url(reply: Json, context: FaultContext) -> Json:
-    for message in reply.get("result", {}).get("messages", []):
-        if message["content"]["type"] == "image":
-            data = f"data:audio/wav;base64,{message['content']['data']}"
-            message["content"] = {"type": "audio", "data": data, "mimeType": "audio/wav"}
-    return reply
+def _resource(block: Json, *without: str, **changes: str) -> Json:
+    resource = {key: value for key, value in block["resource"].items() if key not in without}
+    return {"resource": {**resource, **changes}}
 
 
-@on_reply("audio has an empty MIME type", breaks="PR-06", server="everything")
-def audio_untyped(reply: Json, context: FaultContext) -> Json:
-    for message in reply.get("result", {}).get("messages", []):
-        if message["content"]["type"] == "image":
-            message["content"] = {"type": "audio", "data": message["content"]["data"], "mimeType": ""}
-    return reply
+BLOCK_EDITS: Final = (
+    _edited_block(
+        "prompts.image-extension",
+        "sends a file extension as the MIME type of an image",
+        "PR-05",
+        "image",
+        lambda block: {"mimeType": "png"},
+    ),
+    _edited_block(
+        "prompts.image-url",
+        "sends a URL as the data of an image",
+        "PR-05",
+        "image",
+        lambda block: {"data": "https://assay.example/red.png"},
+    ),
+    _edited_block(
+        "prompts.audio-data-url",
+        "sends a data URL as audio data",
+        "PR-06",
+        "image",
+        lambda block: _audio(f"data:audio/wav;base64,{block['data']}", "audio/wav"),
+    ),
+    _edited_block(
+        "prompts.audio-untyped",
+        "sends audio with an empty MIME type",
+        "PR-06",
+        "image",
+        lambda block: _audio(block["data"], ""),
+    ),
+    _edited_block(
+        "prompts.resource-hex",
+        "sends a blob that is not Base64",
+        "PR-07",
+        "resource",
+        lambda block: _resource(block, "text", blob="89:50:4e:47"),
+    ),
+    _edited_block(
+        "prompts.resource-path",
+        "sends a relative path as the URI of a resource",
+        "PR-07",
+        "resource",
+        lambda block: _resource(block, uri="docs/read me.txt"),
+    ),
+    _edited_block(
+        "prompts.resource-untyped",
+        "sends a resource without a MIME type",
+        "PR-07",
+        "resource",
+        lambda block: _resource(block, "mimeType"),
+    ),
+)
 
 
-@on_reply("the blob of an embedded resource is no base64", breaks="PR-07", server="everything")
-def resource_hex(reply: Json, context: FaultContext) -> Json:
-    for message in reply.get("result", {}).get("messages", []):
-        if message["content"]["type"] == "resource":
-            message["content"]["resource"].pop("text")
-            message["content"]["resource"]["blob"] = "89:50:4e:47"
-    return reply
-
-
-@on_reply("the URI of an embedded resource is a relative path", breaks="PR-07", server="everything")
-def resource_path(reply: Json, context: FaultContext) -> Json:
-    for message in reply.get("result", {}).get("messages", []):
-        if message["content"]["type"] == "resource":
-            message["content"]["resource"]["uri"] = "docs/read me.txt"
-    return reply
-
-
-@on_reply("an embedded resource has no MIME type", breaks="PR-07", server="everything")
-def resource_untyped(reply: Json, context: FaultContext) -> Json:
-    for message in reply.get("result", {}).get("messages", []):
-        if message["content"]["type"] == "resource":
-            message["content"]["resource"].pop("mimeType")
-    return reply
-
-
-@on_reply("a prompt that cannot be made is error 0", breaks="PR-11")
+@on_reply("reports a failing prompt as error 0", breaks="PR-11")
 def failure_code_zero(reply: Json, context: FaultContext) -> Json:
-    if context.method == "prompts/get" and "result" in reply:
-        error = {"code": 0, "message": "template engine is not running"}
-        return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
-    return reply
+    if context.method != "prompts/get" or "result" not in reply:
+        return reply
+    return error_reply(reply, 0, "template engine is not running")
 
 
-@on_reply("an unknown prompt is an empty one", breaks="PR-09")
+@on_reply("answers an unknown prompt with an empty one", breaks="PR-09")
 def unknown_empty(reply: Json, context: FaultContext) -> Json:
-    if context.method == "prompts/get" and "no-such" in str(context.params.get("name")):
-        return {"jsonrpc": "2.0", "id": reply["id"], "result": {"messages": [], "resultType": "complete"}}
-    return reply
+    if context.method != "prompts/get" or "no-such" not in str(context.params.get("name")):
+        return reply
+    return result_reply(reply, {"messages": [], "resultType": "complete"})
 
 
-@on_reply("an unknown prompt gets -32601", breaks="PR-09")
+@on_reply("refuses an unknown prompt with -32601", breaks="PR-09")
 def unknown_not_found(reply: Json, context: FaultContext) -> Json:
     if context.method == "prompts/get" and "no-such" in str(context.params.get("name")):
         reply["error"]["code"] = METHOD_NOT_FOUND
     return reply
 
 
-@on_reply("a missing argument gets -32603", breaks="PR-10")
+def _lacks_arguments(reply: Json, context: FaultContext) -> bool:
+    refused = context.method == "prompts/get" and "error" in reply
+    return refused and context.params.get("arguments") == {}
+
+
+@on_reply("reports a missing argument as -32603", breaks="PR-10")
 def missing_is_a_crash(reply: Json, context: FaultContext) -> Json:
-    arguments = context.params.get("arguments")
-    if context.method == "prompts/get" and "error" in reply and arguments == {}:
-        reply["error"] = {"code": INTERNAL_ERROR, "message": "cannot read properties of undefined"}
-    return reply
+    if not _lacks_arguments(reply, context):
+        return reply
+    return error_reply(reply, INTERNAL_ERROR, "cannot read properties of undefined")
 
 
-@on_reply("a missing argument is not noticed", breaks="PR-12")
+@on_reply("accepts a missing argument", breaks="PR-12")
 def missing_is_undefined(reply: Json, context: FaultContext) -> Json:
-    if context.method == "prompts/get" and "error" in reply and context.params.get("arguments") == {}:
-        message = {"role": "user", "content": {"type": "text", "text": "Please review: undefined"}}
-        result = {"messages": [message], "resultType": "complete"}
-        return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
-    return reply
+    if not _lacks_arguments(reply, context):
+        return reply
+    message = {"role": "user", "content": {"type": "text", "text": "Please review: undefined"}}
+    return result_reply(reply, {"messages": [message], "resultType": "complete"})
 
 
 RESULT_EDITS: Final = (
     *edited_results(
         ("initialize", "server/discover"),
-        (
-            "prompts.undeclared",
-            "the capabilities do not mention prompts",
-            "PR-01",
-            "capabilities.prompts",
-            ABSENT,
-        ),
+        ("prompts.undeclared", "does not declare prompts", "PR-01", "capabilities.prompts", ABSENT),
         (
             "prompts.undeclared-notices",
-            "the capabilities do not mention `prompts.listChanged`",
+            "does not declare `prompts.listChanged`",
             "PR-14",
             "capabilities.prompts",
             {},
         ),
     ),
-    *edited_results("prompts/list", ("prompts.list-null", "`prompts` is null", "PR-03", "prompts", None)),
+    *edited_results(
+        "prompts/list", ("prompts.list-null", "sends `prompts` as null", "PR-03", "prompts", None)
+    ),
     *edited_results(
         "prompts/get",
-        ("prompts.role-system", "a message has role system", "PR-08", "messages.0.role", "system"),
+        ("prompts.role-system", "sends a message with role system", "PR-08", "messages.0.role", "system"),
     ),
 )

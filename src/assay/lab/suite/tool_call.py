@@ -1,4 +1,4 @@
-"""Calls of tools as checks see them: the tool's definition, and how the call ended."""
+"""Tool calls in a trace, with the definition of the tool and the outcome."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class ToolCall(Struct, frozen=True):
 
     @property
     def failed(self) -> bool:
-        """It says itself that it failed, in a result."""
+        """Whether the result has `isError`."""
         return self.result.get("isError") is True
 
     @property
     def misfit(self) -> str | None:
-        """Why its arguments do not fit the tool's schema; none where they do, or nobody can say."""
+        """Why the arguments do not fit the tool's schema; None if they do or the schema cannot be used."""
         return value_problem(self.exchange.params.get("arguments", {}), self.tool.get("inputSchema"))
 
     @property
@@ -49,19 +49,19 @@ class ToolCall(Struct, frozen=True):
 
 
 def succeeded(exchange: Exchange) -> bool:
-    """Whether a call came to its end and says nothing of a failure."""
+    """Whether a call is complete and did not fail."""
     result = exchange.result
     return result is not None and not result.get("isError") and result.get("resultType") != "input_required"
 
 
 def listed_tools(trace: Trace) -> dict[str, dict[str, Any]]:
-    """Every tool that was listed, by name."""
-    found = (tool for one in trace.exchanges("tools/list") for tool in one.objects("tools"))
-    return {tool["name"]: tool for tool in found if isinstance(tool.get("name"), str)}
+    """The listed tools by name."""
+    tools = (tool for exchange in trace.exchanges("tools/list") for tool in exchange.objects("tools"))
+    return {tool["name"]: tool for tool in tools if isinstance(tool.get("name"), str)}
 
 
 def tool_calls(trace: Trace) -> Iterator[ToolCall]:
-    """The answered calls of tools that were listed."""
+    """The answered calls of listed tools."""
     tools = listed_tools(trace)
     for exchange in trace.exchanges("tools/call"):
         name = exchange.params.get("name")

@@ -77,8 +77,8 @@ ANNOUNCED = Need(
 async def drive_list_changed(stage: Stage) -> None:
     peer = await stage.open()
     announced = [offer for offer in (TOOLS, PROMPTS) if offer.capability in announced_lists(stage.facts)]
-    granted = await listen(stage, peer, *(offer.wish for offer in announced))
-    capabilities = [offer.capability for offer in announced if offer.wish in granted]
+    granted = await listen(stage, peer, *(offer.filter for offer in announced))
+    capabilities = [offer.capability for offer in announced if offer.filter in granted]
     await provoke(peer, stage.facts, capabilities, [])
 
 
