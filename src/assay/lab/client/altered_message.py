@@ -32,6 +32,11 @@ def is_call(message: Json, *tools: str) -> bool:
     return message.get("method") == "tools/call" and message["params"].get("name") in tools
 
 
+def after_call(message: Json, *others: Json) -> Json | list[Json]:
+    """The message; a tool call is followed by these messages."""
+    return [message, *others] if message.get("method") == "tools/call" else message
+
+
 def with_meta(message: Json, change: Change) -> Json:
     return within(message, ("params", "_meta"), change) if "id" in message else message
 

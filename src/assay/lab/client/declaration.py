@@ -74,11 +74,15 @@ def client_scenario(
     window: Window = lambda revision: True,
     aliases: tuple[str, ...] = (),
     also: tuple[str, ...] | None = None,
+    id: str = "",
 ) -> Callable[[Drive], Scenario]:
-    """Turn a function `drive_<name>` that sets up the server into a scenario."""
+    """Turn a function `drive_<name>` that sets up the server into a scenario.
+
+    Any function becomes the scenario with that id, if `id` is given.
+    """
 
     def decorate(drive: Drive) -> Scenario:
-        name = id_of(drive, "drive_")
+        name = id or id_of(drive, "drive_")
         return Scenario(
             name,
             title,

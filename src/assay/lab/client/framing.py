@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from assay.lab.harness import Json, Observation, Trace, check, observe
@@ -32,12 +32,12 @@ from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.scripted_server.stdio_listener import KILLED, SIGNALLED, STARTED
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape
-from assay.lab.harness.transport import GUARDED, HTTP_ONLY, STDIO_ONLY, WEBSOCKET_ONLY, Transport
+from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY, WEBSOCKET_ONLY, Transport
 from assay.lab.suite import framing as server_framing
 from assay.lab.suite.envelope import A_MESSAGE_PER_LINE, unfinished_lines
 from assay.revisions.revision import Batching, Opening
 
-from .altered_message import without
+from .altered_message import after_call, without
 from .declaration import client_scenario
 from .evidence import (
     AFTER,
@@ -49,15 +49,24 @@ from .evidence import (
     observe_continued,
 )
 
+COMPLAINING: Final = "complaining"
+DIED: Final = "died"
+"""The mark for the server's unexpected exit."""
+STUBBORN: Final = "stubborn"
+"""The mark of a scenario whose server only ends by force."""
+LISTEN: Final = "subscriptions/listen"
+
 # --- what is asked
 
 
-LIMIT, PAUSE = 0.4, 0.3
-"""Seconds until the client gives up; and after that, in which it must have hung up where that is the way."""
+LIMIT: Final = 0.4
+"""Seconds until the client times out."""
+PAUSE: Final = 0.3
+"""Seconds in which a client that cancels by disconnecting must have done so."""
 
 
 @client_scenario(
-    "A call that is given up is cancelled",
+    "Never answer a call, so that the client times out",
     script=ClientScript(
         steps=(LIST_TOOLS, optional({**call_tool(ENDLESS), "timeout": LIMIT}), call_tool(AFTER))
     ),
@@ -67,22 +76,24 @@ async def drive_gives_up(stage: ClientStage) -> None:
     async def never(cycle: RequestCycle) -> Answer:
         return SILENCE
 
-    stage.server.add_tool({"name": ENDLESS}, never)
-
     async def linger(cycle: RequestCycle) -> Answer:
         await asyncio.sleep(PAUSE)
         return {"content": [{"type": "text", "text": "done"}]}
 
+    stage.server.add_tool({"name": ENDLESS}, never)
     stage.server.add_tool({"name": AFTER}, linger)
 
 
-LISTENING = step("listen", notifications={"toolsListChanged": True})
-
-
 @client_scenario(
-    "A server that died is started again, and listened to as before",
+    "Exit in the middle of a call, while the client has a subscription",
     script=ClientScript(
-        steps=(LIST_TOOLS, LISTENING, optional(call_tool("fatal")), call_tool(AFTER)), may_fail=True
+        steps=(
+            LIST_TOOLS,
+            step("listen", notifications={"toolsListChanged": True}),
+            optional(call_tool("fatal")),
+            call_tool(AFTER),
+        ),
+        may_fail=True,
     ),
     exercises=("framing.restart",),
     transports=STDIO_ONLY,
@@ -101,9 +112,12 @@ async def drive_server_dies(stage: ClientStage) -> None:
     stage.server.capabilities["tools"]["listChanged"] = True
 
 
+TWO_STEPS: Final = ClientScript(steps=(LIST_TOOLS, call_tool("work")))
+
+
 @client_scenario(
-    "A server is ended by closing its input",
-    script=ClientScript(steps=(LIST_TOOLS, call_tool("work"))),
+    "Let the client shut the server down",
+    script=TWO_STEPS,
     exercises=("framing.shutdown",),
     transports=STDIO_ONLY,
 )
@@ -111,17 +125,23 @@ async def drive_shutdown(stage: ClientStage) -> None:
     stage.server.add_tool({"name": "work"})
 
 
-TEXT = b"Traceback (most recent call last):\nERROR: this is only a log\n"
+@client_scenario(
+    "Do not exit when the input is closed",
+    script=TWO_STEPS,
+    exercises=("framing.shutdown",),
+    transports=STDIO_ONLY,
+)
+async def drive_stubborn_server(stage: ClientStage) -> None:
+    stage.server.exit_on_end = stage.server.exit_on_signal = False
+    stage.server.mark(STUBBORN)
+    stage.server.add_tool({"name": "work"})
 
 
-# --- how it is judged
-
-
-COMPLAINING = "complaining"
+TEXT: Final = b"Traceback (most recent call last):\nERROR: this is only a log\n"
 
 
 @client_scenario(
-    "Output on standard error is no error",
+    "Write to standard error during a call",
     script=ClientScript(steps=(LIST_TOOLS, call_tool(COMPLAINING), call_tool(AFTER))),
     exercises=("framing.stderr",),
     transports=STDIO_ONLY,
@@ -136,92 +156,84 @@ async def drive_stderr(stage: ClientStage) -> None:
     stage.server.add_tool({"name": AFTER})
 
 
-@client_scenario(
-    "A server that does not end is given time, then ended by force",
-    script=ClientScript(steps=(LIST_TOOLS, call_tool("work"))),
-    exercises=("framing.shutdown",),
+# --- how it is judged
+
+
+SOON: Final = 0.05
+"""Seconds: a client that waits less for the server to exit does not wait at all."""
+
+
+@check(
+    "The client closes the server's input, waits for its exit, and only then sends a signal",
+    requirements=("STD-11",),
     transports=STDIO_ONLY,
 )
-async def drive_stubborn_server(stage: ClientStage) -> None:
-    stage.server.exit_on_end = stage.server.exit_on_signal = False
-    stage.server.mark(STUBBORN)
-    stage.server.add_tool({"name": "work"})
-
-
-STUBBORN = "stubborn"
-"""The mark of a scenario whose server only ends by force."""
-SOON = 0.05
-"""Seconds: who waits less for a server to end does not wait."""
-ORDER = "close its input, wait for it to end, then a signal"
-
-
-@check("A server is ended in order", requirements=("STD-11",), transports=STDIO_ONLY)
 def judge_shutdown(trace: Trace) -> Iterator[Observation]:
-    stubborn = any(trace.marks(STUBBORN))
     if any(trace.marks(TIMED_OUT)):
-        return  # whoever is stopped has no time to end anything
-    for started in trace.marks(STARTED):
-        own = [one for one in trace.frames if one.channel == started.channel]
-        if any(one.sender is Sender.SUBJECT and one.kind is Kind.LINE for one in own):
-            asked = stubborn and trace.revision.opening is Opening.HANDSHAKE
-            problem = _problem(own, stubborn, asked)
-            evidence = [
-                one for one in own if one.kind is Kind.END or one.info.get("label") in (KILLED, SIGNALLED)
+        return  # a client that the lab stopped had no time to shut down a server
+    stubborn = any(trace.marks(STUBBORN))
+    needs_signal = stubborn and trace.revision.opening is Opening.HANDSHAKE
+    for start in trace.marks(STARTED):
+        frames = [frame for frame in trace.frames if frame.channel == start.channel]
+        if any(frame.sender is Sender.SUBJECT and frame.kind is Kind.LINE for frame in frames):
+            problem = _shutdown_problem(frames, stubborn, needs_signal)
+            ends = [
+                frame
+                for frame in frames
+                if frame.kind is Kind.END or frame.info.get("label") in (KILLED, SIGNALLED)
             ]
-            yield observe("STD-11", problem is None, started, *evidence, expected=ORDER, observed=problem)
+            expected = "its input closed, time to exit, then a signal"
+            yield observe("STD-11", problem is None, start, *ends, expected=expected, observed=problem)
 
 
-def _problem(frames: Sequence[Frame], stubborn: bool, asked: bool) -> str | None:
-    """`asked`: whether force begins with a signal that a server can obey."""
-    closed = next((one for one in frames if one.kind is Kind.END and one.sender is Sender.SUBJECT), None)
-    signal = next((one for one in frames if one.info.get("label") == SIGNALLED), None)
-    gone = next((one for one in frames if one.info.get("label") == KILLED), None)
+def _shutdown_problem(frames: Sequence[Frame], stubborn: bool, needs_signal: bool) -> str | None:
+    """`needs_signal`: whether force must begin with a signal that the server can handle."""
+    closed = next(
+        (frame for frame in frames if frame.kind is Kind.END and frame.sender is Sender.SUBJECT), None
+    )
+    signal = next((frame for frame in frames if frame.info.get("label") == SIGNALLED), None)
+    force = signal or next((frame for frame in frames if frame.info.get("label") == KILLED), None)
     if closed is None:
-        return "a signal while its input was open" if signal or gone else "its input was never closed"
+        return "a signal while its input was open" if force else "its input was never closed"
     if signal is not None and signal.n < closed.n:
         return "a signal before its input was closed"
-    if asked and signal is None:
-        return "no signal, though it did not end"
-    force = signal or gone
+    if needs_signal and signal is None:
+        return "no signal, although it did not exit"
     if stubborn and force is None:
-        return "it was left alone, though it did not end"
+        return "it was left running, although it did not exit"
     if stubborn and force is not None and force.t - closed.t < SOON:
         return f"force {force.t - closed.t:.3f} s after the end of its input"
     return None
 
 
-@check("Output on standard error is no error", requirements=("STD-04",), transports=STDIO_ONLY)
+@check("Output on standard error is not an error", requirements=("STD-04",), transports=STDIO_ONLY)
 def judge_stderr(trace: Trace) -> Iterator[Observation]:
-    yield from observe_continued(
-        "STD-04", trace, COMPLAINING, "the client to go on after output on standard error"
-    )
+    expected = "the client to continue after output on standard error"
+    return observe_continued("STD-04", trace, COMPLAINING, expected)
 
 
-@check("A request that is given up is cancelled", requirements=("STD-09",), transports=STDIO_ONLY)
+@check("A request that timed out is cancelled", requirements=("STD-09",), transports=STDIO_ONLY)
 def judge_cancelled(trace: Trace) -> Iterator[Observation]:
     return observe_cancelled("STD-09", trace)
 
 
-ROW = "STD-14"
-
-
 @check(
-    "A custom transport keeps format and lifecycle",
-    requirements=(ROW,),
+    "A custom transport keeps the message format and the lifecycle",
+    requirements=("STD-14",),
     everywhere=True,
     transports=WEBSOCKET_ONLY,
 )
 def judge_custom_transport(trace: Trace) -> Iterator[Observation]:
     for frame in trace.frames:
         if frame.kind is Kind.BINARY and frame.sender is Sender.SUBJECT:
-            yield observe(ROW, False, frame, expected="messages as text", observed="a binary message")
-    greeted: set[str] = set()
+            yield observe("STD-14", False, frame, expected="messages as text", observed="a binary message")
+    connections: set[str] = set()
     for message in trace.received:
-        first = message.frame.connection not in greeted
-        greeted.add(message.frame.connection)
+        first = message.frame.connection not in connections
+        connections.add(message.frame.connection)
         problem = _custom_transport_problem(message, first, trace.revision.opening)
         expected = "a JSON-RPC message in the order of the revision"
-        yield observe(ROW, problem is None, message, expected=expected, observed=problem)
+        yield observe("STD-14", problem is None, message, expected=expected, observed=problem)
 
 
 def _custom_transport_problem(message: Message, first: bool, opening: Opening) -> str | None:
@@ -235,25 +247,25 @@ def _custom_transport_problem(message: Message, first: bool, opening: Opening) -
     return f"{message} before the handshake" if early else None
 
 
-ROWS = {Transport.STDIO: "STD-06", Transport.HTTP: "HTTP-09"}
+NO_RESPONSES: Final = {Transport.STDIO: "STD-06", Transport.HTTP: "HTTP-09"}
 
 
 @check(
     "A client sends no responses",
-    requirements=tuple(ROWS.values()),
+    requirements=tuple(NO_RESPONSES.values()),
     everywhere=True,
-    transports=(STDIO_ONLY | GUARDED) & ROWS.keys(),
+    transports=frozenset(NO_RESPONSES),
 )
 def judge_no_responses(trace: Trace) -> Iterator[Observation]:
-    row = ROWS.get(Transport(trace.transport))
-    for message in trace.received if row is not None else ():
-        if message.fields and row is not None:
-            expected = "a request or a notification"
-            yield observe(row, not message.is_response, message, expected=expected, observed=message)
+    requirement = NO_RESPONSES[Transport(trace.transport)]
+    for message in trace.received:
+        if message.fields:
+            holds, expected = not message.is_response, "a request or a notification"
+            yield observe(requirement, holds, message, expected=expected, observed=message)
 
 
 @check(
-    "Nothing but messages goes to the server",
+    "Only messages are written to the server's input",
     requirements=("STD-03",),
     everywhere=True,
     transports=STDIO_ONLY,
@@ -263,57 +275,54 @@ def judge_pure_input(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
         if message.frame.kind is Kind.LINE:
             alone = message.place is None or batches
-            right = bool(message.method or message.is_response or "id" in message.fields) and alone
-            observed = f"{message.body[:80]!r}: {message.problem or 'no message'}"
-            yield observe("STD-03", right, message, expected=A_MESSAGE_PER_LINE, observed=observed)
+            holds = bool(message.method or message.is_response or "id" in message.fields) and alone
+            observed = f"{message.body[:80]!r}: {message.problem or 'not a message'}"
+            yield observe("STD-03", holds, message, expected=A_MESSAGE_PER_LINE, observed=observed)
     yield from unfinished_lines(trace, "STD-03")
 
 
-DIED = "died"
-"""The mark of a scenario whose server ends of itself."""
-LISTEN = "subscriptions/listen"
-
-
-@check("A server that died is started again", requirements=("STD-13", "SUB-09"), transports=STDIO_ONLY)
+@check(
+    "A server that exited is started again, and subscribed to again",
+    requirements=("STD-13", "SUB-09"),
+    transports=STDIO_ONLY,
+)
 def judge_restart(trace: Trace) -> Iterator[Observation]:
-    for died in trace.marks(DIED):
-        again = [one for one in trace.marks(STARTED) if one.n > died.n]
-        if again or has_ended(trace):
+    for exit_ in trace.marks(DIED):
+        starts = [start for start in trace.marks(STARTED) if start.n > exit_.n][:1]
+        if starts or has_ended(trace):
             expected, observed = "the server to be started again", "it was not"
-            yield observe("STD-13", bool(again), died, *again[:1], expected=expected, observed=observed)
-        if again:
-            yield from _listened(trace, died, again[0])
+            yield observe("STD-13", bool(starts), exit_, *starts, expected=expected, observed=observed)
+        for start in starts:
+            yield from _resubscribed(trace, exit_, start)
 
 
-def _listened(trace: Trace, died: Frame, again: Frame) -> Iterator[Observation]:
-    listened = [one for one in trace.inquiries(LISTEN)]
-    before = [one for one in listened if one.request.frame.n < died.n]
-    after = [one for one in listened if one.request.frame.connection == again.connection]
-    used = [one for one in trace.inquiries("tools/call") if one.request.frame.connection == again.connection]
-    # Who has not come to use the new process yet may still be about to listen.
+def _resubscribed(trace: Trace, exit_: Frame, start: Frame) -> Iterator[Observation]:
+    subscriptions = list(trace.inquiries(LISTEN))
+    before = [past for past in subscriptions if past.request.frame.n < exit_.n][:1]
+    after = [new for new in subscriptions if new.request.frame.connection == start.connection][:1]
+    calls = trace.inquiries("tools/call")
+    used = any(call.request.frame.connection == start.connection for call in calls)
+    # A client that has not used the new process may still be about to subscribe.
     if before and (after or (used and has_ended(trace))):
-        yield observe(
-            "SUB-09",
-            bool(after),
-            *before[:1],
-            died,
-            again,
-            *after[:1],
-            expected=f"{LISTEN} again, to the new process",
-            observed="requests, and none of that",
-        )
+        expected, observed = f"{LISTEN} again, to the new process", "requests, but no subscription"
+        holds = bool(after)
+        yield observe("SUB-09", holds, *before, exit_, start, *after, expected=expected, observed=observed)
 
 
-@check("A message is one line", requirements=("STD-01",), everywhere=True, transports=STDIO_ONLY)
-def judge_whole_lines(trace: Trace) -> Iterable[Observation]:
-    return server_framing.judge_whole_lines.judge(trace)
+judge_whole_lines = check(
+    "Each message is one line",
+    id="framing.whole-lines",
+    requirements=("STD-01",),
+    everywhere=True,
+    transports=STDIO_ONLY,
+)(server_framing.judge_whole_lines.judge)
 
 
 # --- what the checks must catch
 
 
 @misbehaving(
-    "a server is killed while its input is open",
+    "kills the server while its input is open",
     breaks="STD-11",
     scenario="framing.shutdown",
     transports=STDIO_ONLY,
@@ -326,58 +335,50 @@ async def kills_at_once(client: ScriptedClient) -> None:
     await client.connection.process.wait()
 
 
-@on_received("output on standard error ends the client", breaks="STD-04", transports=STDIO_ONLY)
+@on_received("stops after output on standard error", breaks="STD-04", transports=STDIO_ONLY)
 def frightened(message: Json, client: ScriptedClient) -> Json | None:
     if "all is well" not in str(message.get("result")):
         return message
     return {"id": message["id"], "error": {"code": -32603, "message": "the server wrote to standard error"}}
 
 
-@on_message("messages on a WebSocket lack `jsonrpc`", breaks="STD-14", transports=WEBSOCKET_ONLY)
+@on_message("omits `jsonrpc` on a WebSocket", breaks="STD-14", transports=WEBSOCKET_ONLY)
 def custom_format(message: Json, client: ScriptedClient) -> Json:
     return without(message, "jsonrpc")
 
 
 @on_message(
-    "a response is POSTed though nobody asks",
-    breaks="HTTP-09",
-    transports=HTTP_ONLY,
-    id="http.posts-a-response",
+    "POSTs a response to no request", breaks="HTTP-09", transports=HTTP_ONLY, id="http.posts-a-response"
 )
 def posts_a_response(message: Json, client: ScriptedClient) -> Any:
-    if message.get("method") != "tools/call":
-        return message
-    return [message, {"jsonrpc": "2.0", "id": 99, "result": {}}]
+    return after_call(message, {"jsonrpc": "2.0", "id": 99, "result": {}})
 
 
-@on_message("a response is written though nobody asks", breaks="STD-06", transports=STDIO_ONLY)
+@on_message("writes a response to no request", breaks="STD-06", transports=STDIO_ONLY)
 def answers_nobody(message: Json, client: ScriptedClient) -> Any:
-    if message.get("method") != "tools/call":
-        return message
-    return [message, {"jsonrpc": "2.0", "id": 99, "result": {}}]
+    return after_call(message, {"jsonrpc": "2.0", "id": 99, "result": {}})
 
 
-@on_line("a remark is written before each message", breaks="STD-03", scenario="tools_call")
+@on_line("writes a log line before each message", breaks="STD-03", scenario="tools_call")
 def chatty(line: bytes, client: ScriptedClient) -> bytes:
     return b"sending a message\n" + line
 
 
 @on_message(
-    "a server that was started again is not listened to",
+    "does not subscribe again after a restart",
     breaks="SUB-09",
     transports=STDIO_ONLY,
     id="subscriptions.listens-once",
 )
 def listens_once(message: Json, client: ScriptedClient) -> Json | None:
-    if message.get("method") != "subscriptions/listen" or not client.memory.get("listened"):
-        client.memory["listened"] = (
-            client.memory.get("listened") or message.get("method") == "subscriptions/listen"
-        )
+    if message.get("method") != LISTEN:
         return message
-    return None
+    again = client.memory.get("listened")
+    client.memory["listened"] = True
+    return None if again else message
 
 
-@on_line("a call is written over several lines", breaks="STD-01", scenario="tools_call")
+@on_line("writes a call on several lines", breaks="STD-01", scenario="tools_call")
 def pretty(line: bytes, client: ScriptedClient) -> bytes:
     if b'"tools/call"' not in line:
         return line
@@ -387,21 +388,21 @@ def pretty(line: bytes, client: ScriptedClient) -> bytes:
 BEHAVIOURS: Final = (
     behaviour(
         "framing.leaves-the-server",
-        "a server that does not end is left alone",
+        "leaves a server running that does not exit",
         breaks="STD-11",
         transports=STDIO_ONLY,
         terminates_server=False,
     ),
     behaviour(
         "framing.leaves-in-silence",
-        "a request is given up without a word",
+        "does not cancel a request that timed out",
         breaks="STD-09",
         transports=STDIO_ONLY,
         cancels=False,
     ),
     behaviour(
         "framing.gives-up-on-the-dead",
-        "a server that died is not started again",
+        "does not restart a server that exited",
         breaks="STD-13",
         transports=STDIO_ONLY,
         restarts=False,

@@ -8,13 +8,13 @@ import pytest
 from assay.lab.client.evidence import AFTER
 from assay.lab.client.hostile.hostile_server import TAKING
 from assay.lab.client.hostile.lists import MOST_SAME, SAME
-from assay.lab.client.hostile.messages import AGAIN, EARLY, RUBBISH, STRAY, TRUE
+from assay.lab.client.hostile.messages import AGAIN, EARLY, GARBAGE, STRAY, TRUE
 from assay.lab.client.hostile.responses import KINDS, MOST
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from tests.lab.client.judging import ENDED, trace_of, verdicts
 from tests.lab.traces import SENDERS, request, result
 
-FIRST_KIND, SECOND_KIND = list(RUBBISH)[:2]
+FIRST_KIND, SECOND_KIND = list(GARBAGE)[:2]
 FAILED = Frame(0, 0.0, Sender.SUBJECT, "client/process", Kind.EXIT, info={"status": 1})
 
 

@@ -1,1 +1,1 @@
-"""Servers that do not behave."""
+"""Servers that violate the protocol, or test the limits of a client."""

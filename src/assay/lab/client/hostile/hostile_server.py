@@ -1,15 +1,17 @@
-"""Hosts that do not behave: calls that are answered in an evil way, and what a client made of that."""
+"""Scripts and answers of hostile servers, and evidence that a client survived them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
 
 from assay.lab.client.evidence import AFTER, calls_of, cancels, has_ended
 from assay.lab.harness import Json, Observation, Trace, observe
-from assay.lab.harness.scripted_server.answer import Answer
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, misbehaving
+from assay.lab.harness.scripted_client.client import ScriptedClient
+from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.client_script import (
     LIST_TOOLS,
     ClientScript,
@@ -19,50 +21,42 @@ from assay.lab.harness.scripted_server.client_script import (
 )
 from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle, encode
-from assay.lab.harness.scripted_server.server import ScriptedServer
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.trace import Exchange
 
-PATIENCE: Final = 1.5
-"""Seconds after which the client should give up a call whose answer it does not understand."""
+TIMEOUT: Final = 1.5
+"""Seconds after which the client gives up a call whose answer it does not understand."""
 SHAPED: Final = "shaped"
-"""The tool by whose schema a client shows which list it believed."""
+"""The tool whose schema shows which list of tools the client accepted."""
 TAKING: Final = "taking"
-"""The tool that is given that schema."""
+"""The tool that receives that schema."""
 ECHO: Final = step("echo_schema", **{"of": SHAPED, "with": TAKING})
-WELL: Final[Json] = {"content": [{"type": "text", "text": "well done"}]}
-Evil = Callable[[RequestCycle], Awaitable[Answer]]
+RESULT: Final[Json] = {"content": [{"type": "text", "text": "well done"}]}
 
 
-def trying(kinds: Iterable[str], oauth: Json | None = None) -> ClientScript:
-    """One call of each kind, which may fail, and one that should do well in the end."""
-    evil = (optional({**call_tool(kind), "timeout": PATIENCE}) for kind in kinds)
-    return ClientScript(steps=(LIST_TOOLS, *evil, call_tool(AFTER)), may_fail=True, oauth=oauth or {})
+def call_each(tools: Iterable[str], oauth: Json | None = None) -> ClientScript:
+    """Calls of these tools, which may fail, and a last one that works."""
+    calls = (optional({**call_tool(tool), "timeout": TIMEOUT}) for tool in tools)
+    return ClientScript(steps=(LIST_TOOLS, *calls, call_tool(AFTER)), may_fail=True, oauth=oauth or {})
 
 
-def shaped(title: str) -> list[Json]:
-    """Tools, one of which has this title in its schema."""
-    schema = {"type": "object", "title": title}
+def titled_tools(title: str) -> list[Json]:
+    """A list of tools that can be recognized by the title of one schema."""
     return [
-        {"name": SHAPED, "inputSchema": schema},
+        {"name": SHAPED, "inputSchema": {"type": "object", "title": title}},
         {"name": TAKING, "inputSchema": {"type": "object", "properties": {"schema": {"type": "object"}}}},
         {"name": AFTER, "inputSchema": {"type": "object"}},
     ]
 
 
-def add_shaped(server: ScriptedServer, title: str) -> None:
-    for tool in shaped(title):
-        server.add_tool(tool)
+def answer_to(cycle: RequestCycle, result: Json, id: Any = None) -> bytes:
+    """A whole response, with the id of the request or another."""
+    result = cycle.server.shaped(cycle.method, result)
+    return encode({"jsonrpc": "2.0", "id": cycle.id if id is None else id, "result": result})
 
 
-def answer_to(cycle: RequestCycle, result: Json, number: Any = None) -> bytes:
-    """A whole response, under the id of the request or another."""
-    named = cycle.id if number is None else number
-    return encode({"jsonrpc": "2.0", "id": named, "result": cycle.server.shaped(cycle.method, result)})
-
-
-def called(request: InboundRequest) -> tuple[Any, str]:
-    """The id of the call in an HTTP request, and the tool; no name where there is no call."""
+def tool_call(request: InboundRequest) -> tuple[Any, str]:
+    """The id and the tool of the call in an HTTP request; the tool is empty if it has no call."""
     try:
         message = msgspec.json.decode(request.body)
         return message["id"], str(message["params"]["name"])
@@ -70,48 +64,59 @@ def called(request: InboundRequest) -> tuple[Any, str]:
         return None, ""
 
 
-# -- what became of it ---------------------------------------------------------------------------------------
+def echoed_titles(trace: Trace) -> Iterator[tuple[Exchange, Any]]:
+    """Each call that returns a schema to the server, with the title in that schema."""
+    for call in calls_of(trace, TAKING):
+        arguments = call.params.get("arguments")
+        schema = arguments.get("schema") if isinstance(arguments, dict) else None
+        yield call, schema.get("title") if isinstance(schema, dict) else None
 
 
-def echoed(trace: Trace) -> Iterator[tuple[Exchange, Any]]:
-    """Each call that gives a schema back, with its title."""
-    for one in calls_of(trace, TAKING):
-        given = one.params.get("arguments")
-        schema = given.get("schema") if isinstance(given, dict) else None
-        yield one, schema.get("title") if isinstance(schema, dict) else None
-
-
-def undeterred(
-    row: str, trace: Trace, kinds: Iterable[str], expected: str, *, heard: bool = False
+def observe_survived(
+    requirement: str, trace: Trace, tools: Iterable[str], expected: str, *, answered: bool = False
 ) -> Iterator[Observation]:
-    """Whether another call came after each of these, and the last one was understood as well. Where they are
-    to be heard, none of them may be given up. What comes after the first that broke the client shows no more.
+    """Observe whether another call followed each of these calls, and the last one succeeded.
+
+    With `answered`, the client must also receive their answers, so that it cancels none of them. Nothing
+    after the first call that stopped the client is evidence.
     """
-    for one in (first for kind in kinds for first in calls_of(trace, kind)[:1]):
-        seen = _after(row, trace, one, expected, heard=heard)
-        if seen is not None:
-            yield seen
-        if seen is None or not seen.holds:
+    for call in (first for tool in tools for first in calls_of(trace, tool)[:1]):
+        observation = _next_call(requirement, trace, call, expected, answered=answered)
+        if observation is not None:
+            yield observation
+        if observation is None or not observation.holds:
             return
-    yield from _ended(row, trace, expected)
+    # After the last call, only its answer can make the client fail.
+    last = calls_of(trace, AFTER)
+    for frame in (frame for frame in trace.frames if last and frame.kind is Kind.EXIT):
+        status = frame.info.get("status")
+        observed = f"the last call was answered, but the client exited with status {status}"
+        yield observe(requirement, status == 0, last[-1], frame, expected=expected, observed=observed)
 
 
-def _after(row: str, trace: Trace, one: Exchange, expected: str, *, heard: bool) -> Observation | None:
-    kind = one.params.get("name")
-    others = (other for other in trace.inquiries("tools/call") if other.params.get("name") != kind)
-    later = [other for other in others if other.request.frame.n > one.request.frame.n]
-    lost = [said for said in trace.received if heard and cancels(said, one)]
+def _next_call(
+    requirement: str, trace: Trace, call: Exchange, expected: str, *, answered: bool
+) -> Observation | None:
+    tool = call.params.get("name")
+    others = (other for other in trace.inquiries("tools/call") if other.params.get("name") != tool)
+    later = [other for other in others if other.request.frame.n > call.request.frame.n][:1]
+    lost = [message for message in trace.received if answered and cancels(message, call)][:1]
     if not later and not has_ended(trace):
         return None
-    observed = f"the answer after {kind!r} was not heard" if lost else f"nothing was called after {kind!r}"
+    observed = f"the answer of {tool!r} was not received" if lost else f"no call followed {tool!r}"
     holds = bool(later) and not lost
-    return observe(row, holds, one, *lost[:1], *later[:1], expected=expected, observed=observed)
+    return observe(requirement, holds, call, *lost, *later, expected=expected, observed=observed)
 
 
-def _ended(row: str, trace: Trace, expected: str) -> Iterator[Observation]:
-    """Who called the last tool has nothing left to fail at but its answer."""
-    last = calls_of(trace, AFTER)
-    for frame in (one for one in trace.frames if last and one.kind is Kind.EXIT):
-        status = frame.info.get("status")
-        observed = f"the last call was answered, and the client ended with status {status}"
-        yield observe(row, status == 0, last[-1], frame, expected=expected, observed=observed)
+def stops(name: str, cause: str, *, breaks: str, scenario: str, **options: Any) -> ClientSaboteur:
+    """A client that exits after the first call of a scenario."""
+
+    async def behave(client: ScriptedClient) -> None:
+        await client.open()
+        await client.run_steps(client.context["steps"][:2])
+        raise StepFailed(cause)
+
+    saboteur: ClientSaboteur = misbehaving(
+        f"exits because of {cause}", id=f"hostile.{name}", breaks=breaks, scenario=scenario, **options
+    )(behave)
+    return saboteur

@@ -19,43 +19,44 @@ from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY, ONE_CHANNEL
 
+LIST: Final = "tools/list"
 SAME: Final = "the same again"
 MOST_SAME: Final = 100
 MOST: Final = 300
-"""Pages with nothing on them after which the host gives in: who has read so many would have read on."""
+"""Empty pages after which the server ends the list: a client that read as many would read on."""
+
+# --- what is asked
+
+
 IN_VAIN: Final = ClientScript(steps=(optional(LIST_TOOLS), call_tool(AFTER)), may_fail=True)
 
 
-def add_endless(server: ScriptedServer, cursor: Callable[[int], str], most: int) -> None:
-    """Every page of tools leads to another, until there were more than enough."""
+def _add_endless_list(server: ScriptedServer, cursor: Callable[[int], str], most: int) -> None:
     numbers = count(1)
     server.add_tool({"name": AFTER})
 
-    @server.on("tools/list")
+    @server.on(LIST)
     async def page(cycle: RequestCycle) -> Answer:
         number = next(numbers)
         more = {} if number > most else {"nextCursor": cursor(number)}
         return {"tools": server.items["tools"] if number == 1 else [], **more}
 
 
-# --- what is asked
-
-
-@client_scenario("A list without end is given up", script=IN_VAIN, exercises=("hostile.endless-lists",))
+@client_scenario("Serve a list without end", script=IN_VAIN, exercises=("hostile.endless-lists",))
 async def drive_ever_more_pages(stage: ClientStage) -> None:
-    add_endless(stage.server, lambda number: f"page-{number + 1}", MOST)
+    _add_endless_list(stage.server, lambda number: f"page-{number + 1}", MOST)
 
 
 @client_scenario(
-    "A cursor that comes again and again leads nowhere", script=IN_VAIN, exercises=("hostile.endless-lists",)
+    "Return the same cursor again and again", script=IN_VAIN, exercises=("hostile.endless-lists",)
 )
 async def drive_same_cursor(stage: ClientStage) -> None:
-    add_endless(stage.server, lambda number: SAME, MOST_SAME)
+    _add_endless_list(stage.server, lambda number: SAME, MOST_SAME)
 
 
 @client_scenario(
-    "A cursor ends with its session",
-    # Who does not begin anew by itself is made to, by a second step.
+    "Lose the session between two pages of a list",
+    # The second step is for clients that do not list the tools again without one.
     script=ClientScript(steps=(optional(LIST_TOOLS), optional(LIST_TOOLS), call_tool(AFTER)), may_fail=True),
     exercises=("hostile.old-cursors",),
     transports=HTTP_ONLY,
@@ -66,7 +67,7 @@ async def drive_session_between_pages(stage: ClientStage) -> None:
     server.sessions = True
     server.add_tool({"name": AFTER})
 
-    @server.on("tools/list")
+    @server.on(LIST)
     async def page(cycle: RequestCycle) -> Answer:
         if "cursor" in cycle.params:
             return {"tools": server.items["tools"]}
@@ -80,62 +81,55 @@ async def drive_session_between_pages(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-ROUND, ON = "HOSTILE-10", "HOSTILE-11"
-
-
-@check("No list is read for ever", requirements=(ROUND, ON))
+@check("The client stops reading a list that has no end", requirements=("HOSTILE-10", "HOSTILE-11"))
 def judge_endless_lists(trace: Trace) -> Iterator[Observation]:
-    pages = list(trace.inquiries("tools/list"))
+    pages = list(trace.inquiries(LIST))
     if not pages or not (calls_of(trace, AFTER) or has_ended(trace)):
         return
-    again = [one for one in pages if one.params.get("cursor") == SAME]
-    same = any((one.result or {}).get("nextCursor") == SAME for one in pages)
-    row, read, most = (ROUND, again, MOST_SAME) if same else (ON, pages, MOST)
+    requirement, read, most = "HOSTILE-11", pages, MOST
+    if any((page.result or {}).get("nextCursor") == SAME for page in pages):
+        read = [page for page in pages if page.params.get("cursor") == SAME]
+        requirement, most = "HOSTILE-10", MOST_SAME
     expected, observed = f"an end before {most} pages", f"{len(read)} pages were read"
-    yield observe(row, len(read) < most, *pages[-2:], expected=expected, observed=observed)
+    yield observe(requirement, len(read) < most, *pages[-2:], expected=expected, observed=observed)
 
 
-ROW = "PAG-07"
-LIST = "tools/list"
-
-
-@check("Cursors are not kept across sessions", requirements=(ROW,), transports=HTTP_ONLY)
+@check("Cursors are not kept across sessions", requirements=("PAG-07",), transports=HTTP_ONLY)
 def judge_old_cursors(trace: Trace) -> Iterator[Observation]:
-    lists = [(call, one) for call in trace.calls for one in call.asked if one.method == LIST]
-    given = [(cursor, call.session) for call, _ in lists if (cursor := _given(call)) is not None]
+    lists = [(call, message) for call in trace.calls for message in call.asked if message.method == LIST]
+    issued = [(_next_cursor(call), call.session) for call, _ in lists]
     for call, message in lists:
-        # In the first session there is no other whose cursor could be used.
+        # The first session has no earlier one whose cursor could be used.
         if call.session is None or call.session == lists[0][0].session:
             continue
         cursor = message.params.get("cursor")
-        origins = [session for one, session in given if one == cursor]
+        origins = [session for issue, session in issued if issue is not None and issue == cursor]
         holds = not origins or call.session in origins
         expected, observed = "no cursor of an earlier session", f"cursor {cursor!r}"
-        yield observe(ROW, holds, call, expected=expected, observed=observed)
+        yield observe("PAG-07", holds, call, expected=expected, observed=observed)
 
 
-def _given(call: Call) -> str | None:
-    found = next((one.result.get("nextCursor") for one in call.messages if one.is_response), None)
-    return found if isinstance(found, str) else None
+def _next_cursor(call: Call) -> str | None:
+    responses = (message for message in call.messages if message.is_response)
+    cursor = next((response.result.get("nextCursor") for response in responses), None)
+    return cursor if isinstance(cursor, str) else None
 
 
 # --- what the checks must catch
 
 
-@misbehaving(
-    "a page is read as often as the list leads to it", breaks="HOSTILE-10", scenario="hostile.same-cursor"
-)
+@misbehaving("follows the same cursor without end", breaks="HOSTILE-10", scenario="hostile.same-cursor")
 async def round_in_circles(client: ScriptedClient) -> None:
     await client.open()
-    await client.request("tools/list")
+    await client.request(LIST)
     for _ in range(MOST_SAME):
-        await client.request("tools/list", {"cursor": SAME})
+        await client.request(LIST, {"cursor": SAME})
 
 
 BEHAVIOURS: Final = (
     behaviour(
         "hostile.reads-for-ever",
-        "a list is read for as long as there is more",
+        "reads a list as long as it has a next page",
         breaks="HOSTILE-11",
         scenario="hostile.ever-more-pages",
         transports=ONE_CHANNEL,
@@ -143,7 +137,7 @@ BEHAVIOURS: Final = (
     ),
     behaviour(
         "hostile.cursor-survives",
-        "a cursor of a lost session is used in the new one",
+        "uses a cursor of a lost session in the new one",
         breaks="PAG-07",
         forgets_cursors=False,
     ),

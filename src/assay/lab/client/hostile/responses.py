@@ -29,9 +29,19 @@ from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.transport import HTTP_ONLY, Transport
 from assay.protocol.framing import lines, sse, websocket
 
-from .hostile_server import ECHO, WELL, add_shaped, answer_to, called, echoed, trying, undeterred
+from .hostile_server import (
+    ECHO,
+    RESULT,
+    answer_to,
+    call_each,
+    echoed_titles,
+    observe_survived,
+    stops,
+    titled_tools,
+    tool_call,
+)
 
-# --- how it is judged
+# --- what is asked
 
 
 SHORT: Final = "cut_short"
@@ -55,12 +65,12 @@ KINDS: Final[Mapping[str, tuple[int, list[tuple[str, str]], bytes]]] = {
     "json_as_events": (200, _type(EVENT_STREAM), b"ANSWER"),
     SHORT: (200, _type(EVENT_STREAM), b"data: ANSW"),
 }
-"""What a call of that name gets: a status, headers, and a body in which the right answer may be."""
+"""The response to a call of that name: status, headers, and a body that may contain the right answer."""
 
 
 @client_scenario(
-    "A bad response is bad for its request only",
-    script=trying(KINDS),
+    "Answer calls with HTTP errors and contradictory responses",
+    script=call_each(KINDS),
     exercises=("hostile.bad-responses",),
     transports=HTTP_ONLY,
 )
@@ -71,28 +81,28 @@ async def drive_bad_responses(stage: ClientStage) -> None:
 
     @server.on_http
     async def answer(request: InboundRequest, reply: HttpReply) -> bool:
-        number, tool = called(request)
+        id, tool = tool_call(request)
         if tool not in KINDS:
             return False
         status, headers, body = KINDS[tool]
-        answer = encode({"jsonrpc": "2.0", "id": number, "result": server.shaped("tools/call", WELL)})
-        whole = body.replace(b"ANSWER", answer)
+        answer = encode({"jsonrpc": "2.0", "id": id, "result": server.shaped("tools/call", RESULT)})
+        body = body.replace(b"ANSWER", answer)
         if tool == SHORT:
             await reply.stream()
-            await reply.block(whole)
+            await reply.block(body)
             reply.cut()
         else:
-            await reply.respond(status, whole, headers)
+            await reply.respond(status, body, headers)
         return True
 
 
-AWAY: Final = {"away_307": 307, "away_308": 308, "away_302": 302}
-"""Tools, and the status of the response that leads away from them."""
+REDIRECTS: Final = {"away_307": 307, "away_308": 308, "away_302": 302}
+"""The status of the redirect, by tool."""
 
 
 @client_scenario(
-    "Nothing is carried to where a redirect leads",
-    script=trying(AWAY, oauth=CODE_GRANT),
+    "Redirect calls to another origin",
+    script=call_each(REDIRECTS, oauth=CODE_GRANT),
     exercises=("hostile.redirected",),
     transports=HTTP_ONLY,
     window=WITH_RESOURCES,
@@ -100,41 +110,44 @@ AWAY: Final = {"away_307": 307, "away_308": 308, "away_302": 302}
 async def drive_redirected(stage: ClientStage) -> None:
     await protect(stage)
     port = await open_canary(stage)
-    for name in (*AWAY, AFTER):
+    for name in (*REDIRECTS, AFTER):
         stage.server.add_tool({"name": name})
 
     @stage.server.on_http
-    async def send_away(request: InboundRequest, reply: HttpReply) -> bool:
-        status = AWAY.get(called(request)[1])
+    async def redirect(request: InboundRequest, reply: HttpReply) -> bool:
+        status = REDIRECTS.get(tool_call(request)[1])
         if status is not None:
             await reply.respond(status, b"", [("Location", f"http://127.0.0.1:{port}/mcp")])
         return status is not None
 
 
-PAUSE = 0.001
+PAUSE: Final = 0.001
 """Seconds between two bytes."""
+TITLE: Final = "Grüße, 漢字 🎉"
 
 
 @client_scenario(
-    "A message that comes byte by byte is understood",
+    "Send a message byte by byte",
     script=ClientScript(steps=(LIST_TOOLS, ECHO)),
     exercises=("hostile.slow-bytes",),
 )
 async def drive_slow_bytes(stage: ClientStage) -> None:
-    add_shaped(stage.server, TITLE)
+    for tool in titled_tools(TITLE):
+        stage.server.add_tool(tool)
 
     @stage.server.on("tools/list")
     async def tools(cycle: RequestCycle) -> Answer:
-        whole, write = await _way(cycle, answer_to(cycle, {"tools": cycle.server.items["tools"]}))
-        for place in range(len(whole)):
-            await write(whole[place : place + 1])
+        message = answer_to(cycle, {"tools": cycle.server.items["tools"]})
+        data, write = await _framed(cycle, message)
+        for place in range(len(data)):
+            await write(data[place : place + 1])
             await asyncio.sleep(PAUSE)
         await cycle.channel.finish()
         return DONE
 
 
-async def _way(cycle: RequestCycle, body: bytes) -> tuple[bytes, Callable[[bytes], Awaitable[None]]]:
-    """The message as the transport frames it, and how to send it in pieces. The trace has it whole."""
+async def _framed(cycle: RequestCycle, body: bytes) -> tuple[bytes, Callable[[bytes], Awaitable[object]]]:
+    """The bytes of a message on its transport, and a function to send them. The trace has it as a whole."""
     channel, record = cycle.channel, cycle.server.recorder.record
     if isinstance(channel, HttpChannel):
         await channel.http.stream()
@@ -143,26 +156,19 @@ async def _way(cycle: RequestCycle, body: bytes) -> tuple[bytes, Callable[[bytes
         return b"%x\r\n%b\r\n" % (len(block), block), channel.http.write
     if cycle.server.transport is Transport.WEBSOCKET:
         record(Sender.DRIVER, f"{channel.connection}/ws", Kind.TEXT, body)
-        return websocket.text_frame(body), _written(channel.raw)
-    return lines.frame(body), _written(channel.raw)
+        return websocket.text_frame(body), channel.raw
+    return lines.frame(body), channel.raw
 
 
-def _written(raw: Callable[[bytes], Awaitable[None]]) -> Callable[[bytes], Awaitable[None]]:
-    async def write(data: bytes) -> None:
-        await raw(data)
-
-    return write
-
-
-BYTES = 4 * 1024 * 1024
-DEPTH = 100_000
+BYTES: Final = 4 * 1024 * 1024
+DEPTH: Final = 100_000
 DEEP: Final = "deep"
 LARGE: Final = "large"
 
 
 @client_scenario(
-    "An answer that is too much is no reason to end",
-    script=trying((LARGE, DEEP)),
+    "Send a very large and a very deep answer",
+    script=call_each((LARGE, DEEP)),
     exercises=("hostile.large-answers",),
 )
 async def drive_large_answers(stage: ClientStage) -> None:
@@ -178,89 +184,74 @@ async def drive_large_answers(stage: ClientStage) -> None:
     stage.server.add_tool({"name": AFTER})
 
 
-UNDETERRED, BOUNDED = "HOSTILE-06", "HOSTILE-07"
+# --- how it is judged
+
+
+CONTINUES: Final = "the client to continue, whether that call failed or not"
 MOST: Final = 20
-"""Times that one failing request may be made: who makes it more often has no bound."""
+"""Attempts at one failing request; a client that makes more has no limit."""
 
 
-@check("A bad response is bad for its request only", requirements=(UNDETERRED, BOUNDED), transports=HTTP_ONLY)
+@check(
+    "A bad response fails at most its own request",
+    requirements=("HOSTILE-06", "HOSTILE-07"),
+    transports=HTTP_ONLY,
+)
 def judge_bad_responses(trace: Trace) -> Iterator[Observation]:
-    yield from undeterred(UNDETERRED, trace, KINDS, "the client to go on, whatever became of that call")
+    yield from observe_survived("HOSTILE-06", trace, KINDS, CONTINUES)
     for kind in KINDS:
-        made = calls_of(trace, kind)
-        if made and (has_ended(trace) or len(made) > MOST):
-            expected, observed = f"at most {MOST} tries", f"{len(made)} calls of {kind!r}"
-            yield observe(BOUNDED, len(made) <= MOST, *made[-2:], expected=expected, observed=observed)
+        calls = calls_of(trace, kind)
+        if calls and (has_ended(trace) or len(calls) > MOST):
+            holds = len(calls) <= MOST
+            expected, observed = f"at most {MOST} attempts", f"{len(calls)} calls of {kind!r}"
+            yield observe("HOSTILE-07", holds, *calls[-2:], expected=expected, observed=observed)
 
 
-TOKEN, MESSAGE = "HOSTILE-12", "HOSTILE-13"
-
-
-@check("Nothing is carried to where a redirect leads", requirements=(TOKEN, MESSAGE), transports=HTTP_ONLY)
+@check(
+    "Neither tokens nor messages follow a redirect to another origin",
+    requirements=("HOSTILE-12", "HOSTILE-13"),
+    transports=HTTP_ONLY,
+)
 def judge_redirected(trace: Trace) -> Iterator[Observation]:
-    sent = [one for name in AWAY for one in calls_of(trace, name)]
-    came = calls_at(trace, CANARY)
-    bearing = [one for one in sent if _bears(trace, one.request.frame.channel)]
-    if not came and not (sent and (calls_of(trace, AFTER) or has_ended(trace))):
+    calls = [call for name in REDIRECTS for call in calls_of(trace, name)]
+    requests = calls_at(trace, CANARY)
+    if not requests and not (calls and (calls_of(trace, AFTER) or has_ended(trace))):
         return
-    if came or bearing:
-        shown = [one for one in came if one.sent.get("authorization") is not None]
+    channels = {call.request.frame.channel for call in calls}
+    authorized = [call for call in trace.calls if call.sent.get("authorization") is not None]
+    if requests or any(call.channel in channels for call in authorized):
+        leaks = [request for request in requests if request in authorized]
         expected = "no Authorization header at another origin"
-        yield observe(TOKEN, not shown, *sent[:1], *shown[:1], expected=expected, observed="the token")
-    told = [one for one in came if body_of(one.request.raw)]
-    expected = "no message at another origin"
-    observed = f"{len(told)} messages"
-    yield observe(MESSAGE, not told, *sent[:1], *told[:1], expected=expected, observed=observed)
+        yield observe(
+            "HOSTILE-12", not leaks, *calls[:1], *leaks[:1], expected=expected, observed="the token"
+        )
+    messages = [request for request in requests if body_of(request.request.raw)]
+    expected, observed = "no message at another origin", f"{len(messages)} messages"
+    yield observe("HOSTILE-13", not messages, *calls[:1], *messages[:1], expected=expected, observed=observed)
 
 
-def _bears(trace: Trace, channel: str) -> bool:
-    """Whether the request had a token that could have gone along."""
-    own = (one for one in trace.calls if one.channel == channel)
-    return any(one.sent.get("authorization") is not None for one in own)
-
-
-ROW = "HOSTILE-08"
-TITLE: Final = "Grüße, 漢字 🎉"
-
-
-@check("A message in pieces is one message", requirements=(ROW,))
+@check("A message that arrives byte by byte is read like any other", requirements=("HOSTILE-08",))
 def judge_slow_bytes(trace: Trace) -> Iterator[Observation]:
-    given = list(echoed(trace))
+    titles = list(echoed_titles(trace))
     expected = f"the schema with the title {TITLE!r}"
-    for one, title in given:
-        yield observe(ROW, title == TITLE, one, expected=expected, observed=f"{title!r}")
-    if not given and has_ended(trace):
-        for one in list(trace.inquiries("tools/list"))[:1]:
-            yield observe(ROW, False, one, expected=expected, observed="the client made nothing of the list")
+    for call, title in titles:
+        yield observe("HOSTILE-08", title == TITLE, call, expected=expected, observed=f"{title!r}")
+    if not titles and has_ended(trace):
+        for page in list(trace.inquiries("tools/list"))[:1]:
+            observed = "the client did not understand the list"
+            yield observe("HOSTILE-08", False, page, expected=expected, observed=observed)
 
 
-LARGE_ANSWERS_ROW = "HOSTILE-05"
-
-
-@check("An answer that is too much ends nothing", requirements=(LARGE_ANSWERS_ROW,))
+@check("A very large or deep answer fails at most its own request", requirements=("HOSTILE-05",))
 def judge_large_answers(trace: Trace) -> Iterator[Observation]:
-    return undeterred(
-        LARGE_ANSWERS_ROW, trace, (LARGE, DEEP), "the client to go on, whatever became of that call"
-    )
+    return observe_survived("HOSTILE-05", trace, (LARGE, DEEP), CONTINUES)
 
 
 # --- what the checks must catch
 
 
 @misbehaving(
-    "an HTTP error ends the client",
-    breaks="HOSTILE-06",
-    scenario="hostile.bad-responses",
-    transports=HTTP_ONLY,
-)
-async def error_ends_it(client: ScriptedClient) -> None:
-    await client.open()
-    await client.run_steps(client.context["steps"][:2])
-    raise StepFailed("the server answered with HTTP status 500")
-
-
-@misbehaving(
-    "a call that fails is made over and over",
+    "repeats a failing call without limit",
     breaks="HOSTILE-07",
     scenario="hostile.bad-responses",
     transports=HTTP_ONLY,
@@ -273,53 +264,57 @@ async def tries_without_end(client: ScriptedClient) -> None:
             await client.run_steps([call_tool("error_500")])
 
 
+def _is_own(request: Request, client: ScriptedClient) -> bool:
+    """Whether the request goes to the server, not to the target of a redirect."""
+    return request.header("host") == Address.of(client.setup.url).authority
+
+
 @on_request(
-    "a token is shown wherever a redirect leads",
+    "sends its token wherever a redirect leads",
     breaks="HOSTILE-12",
     scenario="hostile.redirected",
     behaviour={"follows_redirects": True},
 )
 def token_goes_along(request: Request, client: ScriptedClient) -> Request:
-    shown = request.header("authorization")
-    if request.header("host") == Address.of(client.setup.url).authority:
-        client.memory["shown"] = shown
-    elif request.target == "/mcp" and client.memory.get("shown"):
-        request.set("Authorization", client.memory["shown"])
+    if _is_own(request, client):
+        client.memory["token"] = request.header("authorization")
+    elif request.target == "/mcp" and client.memory.get("token"):
+        request.set("Authorization", client.memory["token"])
     return request
 
 
 @on_request(
-    "a message is sent again to another origin, though without its token",
+    "sends a message again to another origin, without its token",
     breaks="HOSTILE-13",
     scenario="hostile.redirected",
     behaviour={"follows_redirects": True},
 )
 def message_goes_along(request: Request, client: ScriptedClient) -> Request:
-    if request.header("host") != Address.of(client.setup.url).authority:
-        request.headers = [pair for pair in request.headers if pair[0].lower() != "authorization"]
+    if not _is_own(request, client):
+        request.set("Authorization", None)
     return request
 
 
-@on_received("letters of several bytes that come in pieces are lost", breaks="HOSTILE-08")
+@on_received("decodes each byte as a character", breaks="HOSTILE-08")
 def letters_cut(message: Json, client: ScriptedClient) -> Json:
-    return within(message, ("result",), _torn)
+    return within(message, ("result",), _misread)
 
 
-def _torn(result: Json) -> Json:
-    if "tools" not in result:
-        return result
-    return {**result, "tools": [within(one, ("inputSchema",), _mangled) for one in result["tools"]]}
+def _misread(result: Json) -> Json:
+    def change(schema: Json) -> Json:
+        return {**schema, "title": str(schema.get("title", "")).encode().decode("latin-1")}
+
+    tools = [within(tool, ("inputSchema",), change) for tool in result.get("tools", ())]
+    return {**result, "tools": tools} if tools else result
 
 
-def _mangled(schema: Json) -> Json:
-    title = str(schema.get("title", ""))
-    return {**schema, "title": title.encode().decode("latin-1")}
-
-
-@misbehaving(
-    "an answer of some megabytes ends the client", breaks="HOSTILE-05", scenario="hostile.large-answers"
+STOPPED: Final = (
+    stops(
+        "error-ends-it",
+        "an HTTP error",
+        breaks="HOSTILE-06",
+        scenario="hostile.bad-responses",
+        transports=HTTP_ONLY,
+    ),
+    stops("size-ends-it", "a large answer", breaks="HOSTILE-05", scenario="hostile.large-answers"),
 )
-async def size_ends_it(client: ScriptedClient) -> None:
-    await client.open()
-    await client.run_steps(client.context["steps"][:2])
-    raise StepFailed("the answer is too large")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import pairwise
 from typing import Final
 
 from assay.lab.client.declaration import client_scenario
@@ -26,16 +27,21 @@ from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.transport import GUARDED, HTTP_ONLY, STDIO_ONLY
 from assay.model.error import INVALID_PARAMS
 
-from .hostile_server import WELL, answer_to, trying
-
-# --- how it is judged
-
+from .hostile_server import RESULT, answer_to, call_each
 
 BUSY: Final = "busy"
+SECONDS: Final = 1.5
+"""How long a call of `BUSY` takes."""
+MOST_STREAMS: Final = 30
+"""Streams during that call; a client that opens more does not pause."""
+MOST_REQUESTS: Final = 50
+"""Requests to a server that never answers; a conforming client needs three."""
+
+# --- what is asked
 
 
 @client_scenario(
-    "A stream that ends at once is not opened over and over",
+    "End the client's GET stream at once",
     script=ClientScript(steps=(LIST_TOOLS, call_tool(BUSY), call_tool(AFTER)), may_fail=True),
     exercises=("hostile.fleeting-stream",),
     transports=HTTP_ONLY,
@@ -44,9 +50,9 @@ BUSY: Final = "busy"
 async def drive_fleeting_stream(stage: ClientStage) -> None:
     async def busy(cycle: RequestCycle) -> Answer:
         await asyncio.sleep(SECONDS)
-        return WELL
+        return RESULT
 
-    stage.server.sessions = True  # without one, some clients open no stream
+    stage.server.sessions = True  # without a session, some clients open no stream
     stage.server.add_tool({"name": BUSY}, busy)
     stage.server.add_tool({"name": AFTER})
 
@@ -58,8 +64,28 @@ async def drive_fleeting_stream(stage: ClientStage) -> None:
         return request.method == "GET"
 
 
+STYLE: Final = "style"
+"""The mark that names the style of the next stream."""
+LONG: Final = 256 * 1024
+STYLES: Final[Mapping[str, Callable[[bytes, bytes], bytes]]] = {
+    "usual": lambda page, wrong: b"event: message\ndata: " + page + b"\n\n",
+    "no space": lambda page, wrong: b"data:" + page + b"\n\n",
+    "CRLF": lambda page, wrong: b"event: message\r\ndata: " + page + b"\r\n\r\n",
+    "CR": lambda page, wrong: b"event: message\rdata: " + page + b"\r\r: more\r",
+    "comments": lambda page, wrong: b": one\n:\n:two\ndata: " + page + b"\n: three\n\n",
+    "unknown fields": lambda page, wrong: b"colour: red\nplain\nretry: soon\ndata: " + page + b"\n\n",
+    "unknown event": lambda page, wrong: b"event: remark\ndata: " + wrong + b"\n\ndata: " + page + b"\n\n",
+    "empty events": lambda page, wrong: b"event: message\n\ndata:\n\n\n\ndata: " + page + b"\n\n",
+    # Lines of data are joined with a newline, which JSON allows after the first brace.
+    "several lines": lambda page, wrong: b"data: {\ndata: " + page[1:] + b"\n\n",
+    "long comment": lambda page, wrong: b":" + b"x" * LONG + b"\n\ndata: " + page + b"\n\n",
+    "CR at the end": lambda page, wrong: b"data: " + page + b"\r\r",
+}
+"""Ways to write a page as an event stream; by the standard, `wrong` is not part of it."""
+
+
 @client_scenario(
-    "Event streams are read as their standard says",
+    "Write event streams in every way that their standard allows",
     script=ClientScript(steps=(LIST_TOOLS, call_tool(AFTER)), may_fail=True),
     exercises=("hostile.odd-events",),
     transports=HTTP_ONLY,
@@ -77,22 +103,21 @@ async def drive_odd_events(stage: ClientStage) -> None:
         place = styles.index(cursor)
         more = {"nextCursor": styles[place + 1]} if place + 1 < len(styles) else {}
         page = answer_to(cycle, {"tools": [] if more else server.items["tools"], **more})
-        wrong = answer_to(cycle, {"tools": []})
         server.mark(STYLE, style=cursor)
-        await cycle.channel.raw(STYLES[cursor](page, wrong))
+        await cycle.channel.raw(STYLES[cursor](page, answer_to(cycle, {"tools": []})))
         await cycle.channel.finish()
         return DONE
 
 
 @client_scenario(
-    "A server that ends in the middle of a line leaves nobody waiting",
-    script=trying(("half_line",)),
+    "Exit in the middle of a line",
+    script=call_each(("half_line",)),
     exercises=("hostile.hung-up",),
     transports=STDIO_ONLY,
 )
 async def drive_half_line(stage: ClientStage) -> None:
     async def half(cycle: RequestCycle) -> Answer:
-        answer = answer_to(cycle, WELL)
+        answer = answer_to(cycle, RESULT)
         await cycle.channel.raw(answer[: len(answer) // 2])
         cycle.channel.cut()
         return SILENCE
@@ -102,7 +127,7 @@ async def drive_half_line(stage: ClientStage) -> None:
 
 
 @client_scenario(
-    "A server that hangs up at once leaves nobody waiting",
+    "Close the connection after the first request",
     script=ClientScript(steps=(LIST_TOOLS,), may_fail=True),
     exercises=("hostile.hung-up",),
 )
@@ -115,127 +140,97 @@ async def drive_never_up(stage: ClientStage) -> None:
         stage.server.on(method)(hang_up)
 
 
-ROW = "HOSTILE-14"
-SECONDS: Final = 1.5
-"""How long that call takes."""
-MOST: Final = 30
-"""Streams in that time: who opens more does nothing else."""
+# --- how it is judged
 
 
-@check("A stream that ends at once is not opened over and over", requirements=(ROW,), transports=HTTP_ONLY)
+@check("The client pauses before it reopens a stream", requirements=("HOSTILE-14",), transports=HTTP_ONLY)
 def judge_fleeting_stream(trace: Trace) -> Iterator[Observation]:
-    opened = [one.request for one in endpoint_calls(trace, "GET")]
-    for one in calls_of(trace, BUSY):
-        if one.answer is not None and opened:
-            begin, end = one.request.frame.n, one.answer.frame.n
-            during = [frame for frame in opened if begin < frame.n < end]
-            expected, observed = f"at most {MOST} in {SECONDS:g} seconds", f"{len(during)} of them"
-            yield observe(ROW, len(during) <= MOST, one, *during[:2], expected=expected, observed=observed)
+    streams = [call.request for call in endpoint_calls(trace, "GET")]
+    for call in calls_of(trace, BUSY):
+        if call.answer is not None and streams:
+            begin, end = call.request.frame.n, call.answer.frame.n
+            during = [frame for frame in streams if begin < frame.n < end]
+            holds, evidence = len(during) <= MOST_STREAMS, during[:2]
+            expected, observed = f"at most {MOST_STREAMS} in {SECONDS:g} seconds", f"{len(during)} streams"
+            yield observe("HOSTILE-14", holds, call, *evidence, expected=expected, observed=observed)
 
 
-ODD_EVENTS_ROW = "HOSTILE-09"
-STYLE: Final = "style"
-"""The mark that tells in which way the next stream is unusual."""
-LONG: Final = 256 * 1024
-
-
-def _parted(page: bytes, wrong: bytes) -> bytes:
-    """JSON may have a newline after its first brace, and that is what lines of data are joined by."""
-    return b"data: {\ndata: " + page[1:] + b"\n\n"
-
-
-STYLES: Final[Mapping[str, Callable[[bytes, bytes], bytes]]] = {
-    "usual": lambda page, wrong: b"event: message\ndata: " + page + b"\n\n",
-    "no space": lambda page, wrong: b"data:" + page + b"\n\n",
-    "CRLF": lambda page, wrong: b"event: message\r\ndata: " + page + b"\r\n\r\n",
-    "CR": lambda page, wrong: b"event: message\rdata: " + page + b"\r\r: more\r",
-    "comments": lambda page, wrong: b": one\n:\n:two\ndata: " + page + b"\n: three\n\n",
-    "unknown fields": lambda page, wrong: b"colour: red\nplain\nretry: soon\ndata: " + page + b"\n\n",
-    "unknown event": lambda page, wrong: b"event: remark\ndata: " + wrong + b"\n\ndata: " + page + b"\n\n",
-    "empty events": lambda page, wrong: b"event: message\n\ndata:\n\n\n\ndata: " + page + b"\n\n",
-    "several lines": _parted,
-    "long comment": lambda page, wrong: b":" + b"x" * LONG + b"\n\ndata: " + page + b"\n\n",
-    "CR at the end": lambda page, wrong: b"data: " + page + b"\r\r",
-}
-"""How a page is written, by the way in which that is unusual; and an answer that is none by the standard."""
-
-
-@check("Event streams are read as their standard says", requirements=(ODD_EVENTS_ROW,), transports=HTTP_ONLY)
+@check(
+    "Event streams are read as their standard requires", requirements=("HOSTILE-09",), transports=HTTP_ONLY
+)
 def judge_odd_events(trace: Trace) -> Iterator[Observation]:
-    styles = list(STYLES)
+    following = dict(pairwise(STYLES))
     for mark in trace.marks(STYLE):
         style = str(mark.info.get("style"))
-        place = styles.index(style) + 1 if style in styles else len(styles)
-        following = styles[place] if place < len(styles) else None
-        asked = (one for one in trace.inquiries("tools/list") if one.params.get("cursor") == following)
-        heard = list(asked) if following is not None else calls_of(trace, AFTER)
-        later = [one for one in heard if one.request.frame.n > mark.n]
+        pages = trace.inquiries("tools/list")
+        next_requests = (
+            [page for page in pages if page.params.get("cursor") == following[style]]
+            if style in following
+            else calls_of(trace, AFTER)
+        )
+        later = [request for request in next_requests if request.request.frame.n > mark.n][:1]
         if later or has_ended(trace):
-            expected, observed = "what follows that page to be asked for", f"the client lost it: {style}"
-            yield observe(ODD_EVENTS_ROW, bool(later), mark, *later[:1], expected=expected, observed=observed)
+            expected, observed = "the request that follows that page", f"none: the style was {style!r}"
+            yield observe("HOSTILE-09", bool(later), mark, *later, expected=expected, observed=observed)
 
 
-ENDS, BOUNDED = "HOSTILE-17", "HOSTILE-07"
-HUNG_UP_MOST: Final = 50
-"""Requests in a scenario that has room for three."""
-
-
-@check("Who is hung up on goes on, or ends", requirements=(ENDS, BOUNDED))
+@check("A client whose connection is closed continues or exits", requirements=("HOSTILE-17", "HOSTILE-07"))
 def judge_hung_up(trace: Trace) -> Iterator[Observation]:
-    expected = "the client to end by itself"
+    expected = "the client to exit without being stopped"
     for mark in trace.marks(TIMED_OUT):
-        yield observe(ENDS, False, mark, expected=expected, observed="it was stopped")
-    for frame in (one for one in trace.frames if one.kind is Kind.EXIT):
+        yield observe("HOSTILE-17", False, mark, expected=expected, observed="it was stopped")
+    for frame in (frame for frame in trace.frames if frame.kind is Kind.EXIT):
         status = frame.info.get("status")
         if isinstance(status, int):
-            yield observe(ENDS, status >= 0, frame, expected=expected, observed=how_it_ended(status))
-    made = list(trace.inquiries())
-    if made and (has_ended(trace) or len(made) > HUNG_UP_MOST):
-        expected, observed = f"at most {HUNG_UP_MOST} requests", f"{len(made)} of them"
-        yield observe(BOUNDED, len(made) <= HUNG_UP_MOST, *made[-2:], expected=expected, observed=observed)
+            observed = how_it_ended(status)
+            yield observe("HOSTILE-17", status >= 0, frame, expected=expected, observed=observed)
+    requests = list(trace.inquiries())
+    holds = len(requests) <= MOST_REQUESTS
+    if requests and (has_ended(trace) or not holds):
+        expected, observed = f"at most {MOST_REQUESTS} requests", f"{len(requests)} requests"
+        yield observe("HOSTILE-07", holds, *requests[-2:], expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
 @misbehaving(
-    "a stream that ended is opened at once, over and over",
+    "reopens a stream at once, again and again",
     breaks="HOSTILE-14",
     scenario="hostile.fleeting-stream",
     transports=HTTP_ONLY,
 )
 async def opens_over_and_over(client: ScriptedClient) -> None:
+    async def reopen() -> None:
+        for _ in range(2 * MOST_STREAMS):
+            await WebClient(client).fetch("GET", client.setup.url, [("Accept", "text/event-stream")])
+
     await client.open()
     await client.run_steps([LIST_TOOLS])
-    client.task(_open(client))
+    client.task(reopen())
     await client.run_steps([call_tool(BUSY)])
 
 
-async def _open(client: ScriptedClient) -> None:
-    for _ in range(2 * MOST):
-        await WebClient(client).fetch("GET", client.setup.url, [("Accept", "text/event-stream")])
-
-
-@on_received("a stream whose lines end with CR is not understood", breaks="HOSTILE-09", transports=HTTP_ONLY)
+@on_received("does not read streams whose lines end with CR", breaks="HOSTILE-09", transports=HTTP_ONLY)
 def lines_of_one_kind(message: Json, client: ScriptedClient) -> Json | None:
     result = message.get("result")
     return None if isinstance(result, dict) and result.get("nextCursor") == "comments" else message
 
 
 @misbehaving(
-    "a server that hangs up is called over and over",
+    "connects without limit to a server that closes connections",
     breaks="HOSTILE-07",
     scenario="hostile.never-up",
     transports=GUARDED,
 )
 async def knocks_without_end(client: ScriptedClient) -> None:
-    for _ in range(HUNG_UP_MOST + 1):
+    for _ in range(MOST_REQUESTS + 1):
         with suppress(StepFailed):
             await client.open()
 
 
 @misbehaving(
-    "an answer that cannot come is waited for", breaks="HOSTILE-17", scenario="hostile.never-up", limit=0.5
+    "waits for an answer on a closed connection", breaks="HOSTILE-17", scenario="hostile.never-up", limit=0.5
 )
 async def waits_for_the_dead(client: ScriptedClient) -> None:
     with suppress(StepFailed):
