@@ -87,7 +87,7 @@ class Program {
     return result.content[0].text
   }
 
-  // Connect over HTTP in view of a `Wire`; what stdio lacks is told by `without`.
+  // Connect over HTTP with a `Wire`; `without` says what stdio lacks.
   async watched(url, without, work) {
     if (typeof url !== 'string') throw new NoApi(without)
     if (this.perRequest) throw new NoApi(`revision ${PER_REQUEST} has no sessions and no streams to return to`)

@@ -160,5 +160,5 @@ try {
   console.error(described(error))
   process.exitCode = 1
 }
-// Now, although a server may still owe an answer that nobody waits for.
+// Exit now, although a server may still send an answer that is not needed.
 process.exit()

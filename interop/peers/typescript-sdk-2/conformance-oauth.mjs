@@ -19,7 +19,7 @@ const MOST_CONSENTS = 3
 // How long an authorization server may take to redirect, in milliseconds.
 const PATIENCE = 20_000
 
-// Where the user may be sent: an address that nobody between can change.
+// Addresses that may be opened: encrypted, or on this machine.
 function isSafe({ protocol, hostname }) {
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
 }

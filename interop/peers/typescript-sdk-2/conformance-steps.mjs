@@ -3,7 +3,7 @@
 import { LOG_LEVEL_META_KEY, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 
-// Sooner than a harness loses its patience, so that a silent server is told that we gave up.
+// Shorter than the time-out of a harness, so that a silent server gets a cancellation.
 export const TIMEOUT = 20_000
 const LIST_CHANGED = 'notifications/tools/list_changed'
 
