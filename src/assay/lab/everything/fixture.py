@@ -1,4 +1,4 @@
-"""The fixtures and extensions that official scenarios need; a server without one is not judged by it."""
+"""Fixtures and extensions that official scenarios need; a server without one is not judged by them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.need import Need, declares
+from assay.lab.harness.subject.discovery import LISTS
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.suite.self_description import as_object
 
@@ -43,12 +44,15 @@ HAS_SKILLS: Final[Need] = Need(
     lambda facts: SKILLS in as_object(facts.capabilities.get("extensions")),
     f"does not declare `extensions.{SKILLS}`",
 )
-"""Whatever it is declared with: what it must be declared with is for a check."""
+"""With any value, since a check judges the value."""
+A_LIST: Final[Need] = Need(
+    lambda facts: any(facts.declares(capability) for capability, *_ in LISTS), "declares nothing to list"
+)
 UNDECLARED: Final[dict[str, Any]] = {CAPABILITIES_KEY: {}}
-"""The `_meta` of a request whose client knows no extension."""
+"""The `_meta` of a request whose client declares no extension."""
 
 
 def declares_tasks(params: dict[str, Any]) -> bool:
-    """Whether a request says that its client knows tasks."""
+    """Whether the client of a request declares the tasks extension."""
     capabilities = as_object(as_object(params.get("_meta")).get(CAPABILITIES_KEY))
     return TASKS in as_object(capabilities.get("extensions"))

@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from assay.lab.harness import Trace
+from assay.lab.harness.driver.peer import Reply
 from assay.lab.harness.driver.question import ASKED_DURING, ELICIT, ROOTS, SAMPLE
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Exchange
@@ -63,7 +64,7 @@ class Retry(Struct, frozen=True):
         return fits and all(isinstance(one, dict) for one in given.values())
 
 
-def wants_input(exchange: Exchange) -> bool:
+def wants_input(exchange: Exchange | Reply) -> bool:
     return (exchange.result or {}).get("resultType") == "input_required"
 
 

@@ -1,1 +1,1 @@
-"""Results that want input first."""
+"""Results that request input."""

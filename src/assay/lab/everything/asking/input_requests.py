@@ -1,137 +1,156 @@
-"""`input_required` results: which input a fixture asks for, and of whom."""
+"""`input_required` results: which input a fixture requests, and from which clients."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.fault import forget_answers, names, result_for
-from assay.lab.everything.fixture import fixture_prompt, fixture_tool
-from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply, on_request
+from assay.lab.everything.fixture import A_LIST, fixture_prompt, fixture_tool
+from assay.lab.harness import (
+    ABSENT,
+    FaultContext,
+    Json,
+    Observation,
+    Stage,
+    Trace,
+    edited_results,
+    observe,
+    on_reply,
+    on_request,
+    on_result,
+)
+from assay.lab.harness.check import Check
 from assay.lab.harness.driver.input_round import retry
 from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, declare_for
-from assay.lab.harness.need import Need
+from assay.lab.harness.sabotage.saboteur import params_of
+from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.subject.discovery import LISTS
-from assay.lab.harness.trace.trace import Exchange
-from assay.lab.suite.retry import NEEDED
-from assay.lab.suite.retry import wants_input as wants_input_retry
+from assay.lab.suite.retry import NEEDED, wants_input
 from assay.lab.suite.self_description import as_object, capabilities_of
 
 from .input_round import (
     USER_NAME,
-    Wanted,
-    able,
-    asked_in,
-    asked_then_done,
+    ExpectedInput,
     asking_tool,
     call,
-    call_through,
-    rounds,
-    wants_input,
+    call_with_input,
+    calls_tool,
+    drop_responses,
+    input_requests,
+    judge_round,
+    open_capable,
+    requests_for,
+)
+
+PREFIX: Final = "input-required-result-"
+ELICITATION: Final = asking_tool("elicitation")
+LIST_ROOTS: Final = asking_tool("list_roots")
+SAMPLING: Final = asking_tool("sampling")
+MULTIPLE: Final = asking_tool("multiple_inputs")
+STATE: Final = asking_tool("request_state")
+CAPABILITIES: Final = asking_tool("capabilities")
+PROMPT: Final = asking_tool("prompt")
+
+
+class InputRound(NamedTuple):
+    """A fixture that requests input once: one scenario, and two requirements with this stem."""
+
+    scenario: str
+    stem: str
+    fixture: str
+    description: str
+    """Completes "a tool that requests …"."""
+    expected: ExpectedInput
+    content: dict[str, Any] | None = None
+
+
+ROUNDS: Final = (
+    InputRound(
+        "basic-elicitation",
+        "elicitation",
+        ELICITATION,
+        "elicitation",
+        ExpectedInput((ELICIT,), key=USER_NAME),
+    ),
+    InputRound("basic-list-roots", "list-roots", LIST_ROOTS, "roots", ExpectedInput((ROOTS,))),
+    InputRound("basic-sampling", "sampling", SAMPLING, "sampling", ExpectedInput((SAMPLE,))),
+    InputRound(
+        "multiple-input-requests",
+        "multiple-inputs",
+        MULTIPLE,
+        "three inputs at once",
+        ExpectedInput((ELICIT, SAMPLE, ROOTS), state=True),
+    ),
+    InputRound(
+        "request-state",
+        "request-state",
+        STATE,
+        "input with `requestState`",
+        ExpectedInput((ELICIT,), state=True),
+        {"ok": True},
+    ),
+)
+PROMPT_ROUND: Final = InputRound(
+    "non-tool-request", "non-tool", PROMPT, "elicitation", ExpectedInput((ELICIT,))
 )
 
 # --- what is asked
 
 
-TOOL = asking_tool("elicitation")
+def _answer(fixture: InputRound) -> Scenario:
+    async def drive(stage: Stage) -> None:
+        await call_with_input(await open_capable(stage, fixture.content), fixture.fixture)
+
+    title = f"Answer a tool that requests {fixture.description}"
+    needs = (fixture_tool(fixture.fixture),)
+    return official_scenario(f"{PREFIX}{fixture.scenario}", title, needs=needs)(drive)
 
 
-@official_scenario(
-    "input-required-result-basic-elicitation",
-    "A tool asks its user, and is answered",
-    needs=(fixture_tool(TOOL),),
-)
-async def drive_input_required_result_basic_elicitation(stage: Stage) -> None:
-    peer = await able(stage)
-    await call_through(peer, TOOL)
-
-
-INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_TOOL = asking_tool("list_roots")
-
-
-@official_scenario(
-    "input-required-result-basic-list-roots",
-    "A tool asks for roots, and is answered",
-    needs=(fixture_tool(INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_TOOL),),
-)
-async def drive_input_required_result_basic_list_roots(stage: Stage) -> None:
-    peer = await able(stage)
-    await call_through(peer, INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_TOOL)
-
-
-INPUT_REQUIRED_RESULT_BASIC_SAMPLING_TOOL = asking_tool("sampling")
-
-
-@official_scenario(
-    "input-required-result-basic-sampling",
-    "A tool asks a model, and is answered",
-    needs=(fixture_tool(INPUT_REQUIRED_RESULT_BASIC_SAMPLING_TOOL),),
-)
-async def drive_input_required_result_basic_sampling(stage: Stage) -> None:
-    peer = await able(stage)
-    await call_through(peer, INPUT_REQUIRED_RESULT_BASIC_SAMPLING_TOOL)
-
-
-INPUT_REQUIRED_RESULT_CAPABILITY_CHECK_TOOL = asking_tool("capabilities")
+SCENARIOS: Final = tuple(map(_answer, ROUNDS))
 
 
 @official_scenario(
     "input-required-result-capability-check",
-    "A client is asked only in ways that it declares",
-    needs=(fixture_tool(INPUT_REQUIRED_RESULT_CAPABILITY_CHECK_TOOL),),
+    "Call a tool as clients with different capabilities",
+    needs=(fixture_tool(CAPABILITIES),),
 )
 async def drive_input_required_result_capability_check(stage: Stage) -> None:
     peer = await stage.open(sampling={})
     for capability in ("sampling", "elicitation"):
         peer.capabilities = {capability: {}}
-        await call(peer, INPUT_REQUIRED_RESULT_CAPABILITY_CHECK_TOOL)
-
-
-INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_TOOL = asking_tool("multiple_inputs")
-
-
-@official_scenario(
-    "input-required-result-multiple-input-requests",
-    "A tool asks three things at once, and is answered",
-    needs=(fixture_tool(INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_TOOL),),
-)
-async def drive_input_required_result_multiple_input_requests(stage: Stage) -> None:
-    peer = await able(stage)
-    await call_through(peer, INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_TOOL)
-
-
-PROMPT = "test_input_required_result_prompt"
+        await call(peer, CAPABILITIES)
 
 
 @official_scenario(
     "input-required-result-non-tool-request",
-    "A prompt asks its user, and is answered",
+    "Answer a prompt that requests elicitation",
     needs=(fixture_prompt(PROMPT),),
 )
 async def drive_input_required_result_non_tool_request(stage: Stage) -> None:
-    peer = await able(stage, {"context": "test context"})
+    peer = await open_capable(stage, {"context": "test context"})
     reply = await peer.request("prompts/get", {"name": PROMPT})
     if wants_input(reply):
         await peer.request("prompts/get", {"name": PROMPT, **retry(peer, reply.result)})
 
 
 @official_scenario(
-    "input-required-result-result-type", "A result that wants input says so", needs=(fixture_tool(TOOL),)
+    "input-required-result-result-type",
+    "Call a tool that requests input",
+    needs=(fixture_tool(ELICITATION),),
 )
 async def drive_input_required_result_result_type(stage: Stage) -> None:
-    peer = await able(stage)
-    await call(peer, TOOL)
-
-
-SOMETHING = Need(lambda facts: any(facts.declares(one) for one, *_ in LISTS), "declares nothing to list")
+    await call(await open_capable(stage), ELICITATION)
 
 
 @official_scenario(
-    "input-required-result-unsupported-methods", "Requests that may not lead to questions", needs=(SOMETHING,)
+    "input-required-result-unsupported-methods",
+    "Send requests that must not request input",
+    needs=(A_LIST,),
 )
 async def drive_input_required_result_unsupported_methods(stage: Stage) -> None:
-    peer = await able(stage)
+    peer = await open_capable(stage)
     for capability, method, _, _ in LISTS:
         if stage.facts.declares(capability):
             await peer.request(method)
@@ -140,169 +159,65 @@ async def drive_input_required_result_unsupported_methods(stage: Stage) -> None:
 # --- how it is judged
 
 
-FIRST, LAST = "sep-2322-elicitation-incomplete", "sep-2322-elicitation-complete"
-WANTED = Wanted((ELICIT,), key=USER_NAME)
-
-
-@official_check(
-    "input-required-result-basic-elicitation",
-    "A tool asks its user by a result, and goes on with the answer",
-    requirements=(FIRST, LAST),
-)
-def judge_input_required_result_basic_elicitation(trace: Trace) -> Iterator[Observation]:
-    yield from asked_then_done(trace, asking_tool("elicitation"), FIRST, LAST, WANTED)
-
-
-INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_FIRST, INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_LAST = (
-    "sep-2322-list-roots-incomplete",
-    "sep-2322-list-roots-complete",
-)
-INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_WANTED = Wanted((ROOTS,))
-
-
-@official_check(
-    "input-required-result-basic-list-roots",
-    "A tool asks for roots by a result, and goes on with them",
-    requirements=(INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_FIRST, INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_LAST),
-)
-def judge_input_required_result_basic_list_roots(trace: Trace) -> Iterator[Observation]:
-    yield from asked_then_done(
-        trace,
-        asking_tool("list_roots"),
-        INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_FIRST,
-        INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_LAST,
-        INPUT_REQUIRED_RESULT_BASIC_LIST_ROOTS_WANTED,
+def _judge(fixture: InputRound, subject: str) -> Check:
+    incomplete, complete = (f"sep-2322-{fixture.stem}-{phase}" for phase in ("incomplete", "complete"))
+    title = f"{subject} requests {fixture.description} and completes after the answer"
+    return official_check(f"{PREFIX}{fixture.scenario}", title, requirements=(incomplete, complete))(
+        lambda trace: judge_round(trace, fixture.fixture, incomplete, complete, fixture.expected)
     )
 
 
-INPUT_REQUIRED_RESULT_BASIC_SAMPLING_FIRST, INPUT_REQUIRED_RESULT_BASIC_SAMPLING_LAST = (
-    "sep-2322-sampling-incomplete",
-    "sep-2322-sampling-complete",
-)
-INPUT_REQUIRED_RESULT_BASIC_SAMPLING_WANTED = Wanted((SAMPLE,))
-
-
-@official_check(
-    "input-required-result-basic-sampling",
-    "A tool asks a model by a result, and goes on with the answer",
-    requirements=(INPUT_REQUIRED_RESULT_BASIC_SAMPLING_FIRST, INPUT_REQUIRED_RESULT_BASIC_SAMPLING_LAST),
-)
-def judge_input_required_result_basic_sampling(trace: Trace) -> Iterator[Observation]:
-    yield from asked_then_done(
-        trace,
-        asking_tool("sampling"),
-        INPUT_REQUIRED_RESULT_BASIC_SAMPLING_FIRST,
-        INPUT_REQUIRED_RESULT_BASIC_SAMPLING_LAST,
-        INPUT_REQUIRED_RESULT_BASIC_SAMPLING_WANTED,
-    )
-
-
-FIXED = {"sampling"}
-"""What the fixture can do with: there it must ask. To others it need not."""
+CHECKS: Final = (*(_judge(fixture, "A tool") for fixture in ROUNDS), _judge(PROMPT_ROUND, "A prompt"))
 
 
 @official_check(
     "input-required-result-capability-check",
-    "A client is asked as it can be",
+    "Input is requested only as the client's capabilities allow",
     requirements=("sep-2322-respect-client-capabilities",),
 )
 def judge_input_required_result_capability_check(trace: Trace) -> Iterator[Observation]:
-    for exchange in rounds(trace, asking_tool("capabilities")):
+    for exchange in requests_for(trace, CAPABILITIES):
         declared = capabilities_of(exchange).keys()
-        if wants_input_retry(exchange) or declared == FIXED:
-            methods = [str(as_object(one).get("method")) for one in asked_in(exchange).values()]
-            allowed = bool(methods) and all(NEEDED.get(method) in declared for method in methods)
-            expected = f"questions that need {', '.join(sorted(declared))} and nothing else"
+        # The fixture can work with sampling, so there it must request input; elsewhere it need not.
+        if wants_input(exchange) or declared == {"sampling"}:
+            methods = [str(as_object(request).get("method")) for request in input_requests(exchange).values()]
             yield observe(
                 "sep-2322-respect-client-capabilities",
-                allowed,
+                bool(methods) and all(NEEDED.get(method) in declared for method in methods),
                 exchange,
-                expected=expected,
-                observed=_told(exchange, methods),
+                expected=f"input requests that need only {', '.join(sorted(declared))}",
+                observed=f"requests of {', '.join(methods)}" if methods else str(exchange),
             )
-
-
-def _told(exchange: Exchange, methods: list[str]) -> str:
-    return f"questions by {', '.join(methods)}" if methods else str(exchange)
-
-
-INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_FIRST, INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_LAST = (
-    "sep-2322-multiple-inputs-incomplete",
-    "sep-2322-multiple-inputs-complete",
-)
-INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_WANTED = Wanted((ELICIT, SAMPLE, ROOTS), state=True)
-
-
-@official_check(
-    "input-required-result-multiple-input-requests",
-    "Three questions come at once, and are answered at once",
-    requirements=(
-        INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_FIRST,
-        INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_LAST,
-    ),
-)
-def judge_input_required_result_multiple_input_requests(trace: Trace) -> Iterator[Observation]:
-    yield from asked_then_done(
-        trace,
-        asking_tool("multiple_inputs"),
-        INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_FIRST,
-        INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_LAST,
-        INPUT_REQUIRED_RESULT_MULTIPLE_INPUT_REQUESTS_WANTED,
-    )
-
-
-INPUT_REQUIRED_RESULT_NON_TOOL_REQUEST_FIRST, INPUT_REQUIRED_RESULT_NON_TOOL_REQUEST_LAST = (
-    "sep-2322-non-tool-incomplete",
-    "sep-2322-non-tool-complete",
-)
-
-
-@official_check(
-    "input-required-result-non-tool-request",
-    "Prompts may ask first, too",
-    requirements=(INPUT_REQUIRED_RESULT_NON_TOOL_REQUEST_FIRST, INPUT_REQUIRED_RESULT_NON_TOOL_REQUEST_LAST),
-)
-def judge_input_required_result_non_tool_request(trace: Trace) -> Iterator[Observation]:
-    yield from asked_then_done(
-        trace,
-        PROMPT,
-        INPUT_REQUIRED_RESULT_NON_TOOL_REQUEST_FIRST,
-        INPUT_REQUIRED_RESULT_NON_TOOL_REQUEST_LAST,
-        Wanted((ELICIT,)),
-    )
 
 
 @official_check(
     "input-required-result-result-type",
-    "A result that wants input says so",
+    'A result that requests input has `resultType: "input_required"`',
     requirements=("sep-2322-result-type-included",),
 )
 def judge_input_required_result_result_type(trace: Trace) -> Iterator[Observation]:
-    for exchange in rounds(trace, asking_tool("elicitation")):
+    for exchange in requests_for(trace, ELICITATION):
         kind = (exchange.result or {}).get("resultType")
-        observed = f"{exchange}; `resultType` {kind!r}"
-        expected = '`resultType`: "input_required"'
         yield observe(
             "sep-2322-result-type-included",
             kind == "input_required",
             exchange,
-            expected=expected,
-            observed=observed,
+            expected='`resultType`: "input_required"',
+            observed=f"{exchange}; `resultType` {kind!r}",
         )
 
 
 @official_check(
     "input-required-result-unsupported-methods",
-    "Lists are answered at once",
+    "Lists never request input",
     requirements=("sep-2322-not-on-unsupported-requests",),
 )
 def judge_input_required_result_unsupported_methods(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges(*(method for _, method, *_ in LISTS)):
         if exchange.result is not None:
-            at_once = not wants_input_retry(exchange)
             yield observe(
                 "sep-2322-not-on-unsupported-requests",
-                at_once,
+                not wants_input(exchange),
                 exchange,
                 expected="the list",
                 observed=exchange,
@@ -312,131 +227,135 @@ def judge_input_required_result_unsupported_methods(trace: Trace) -> Iterator[Ob
 # --- what the checks must catch
 
 
-@on_request("a form that was filled in is asked for again", breaks="sep-2322-elicitation-complete")
+@on_request("requests a form again that was filled in", breaks="sep-2322-elicitation-complete")
 def form_forgotten(message: Json, context: FaultContext) -> Json:
-    return forget_answers(message, asking_tool("elicitation"))
+    return drop_responses(message, ELICITATION)
 
 
-@on_reply("the user is asked under another key than `user_name`", breaks="sep-2322-elicitation-incomplete")
-def other_key(reply: Json, context: FaultContext) -> Json:
-    result = result_for(reply, context, asking_tool("elicitation"))
-    if result is not None and "inputRequests" in result:
+@on_result(
+    "requests elicitation under another key than `user_name`",
+    breaks="sep-2322-elicitation-incomplete",
+    name=ELICITATION,
+)
+def other_key(result: Json, context: FaultContext) -> None:
+    if "inputRequests" in result:
         result["inputRequests"] = {"name_of_user": result["inputRequests"].pop(USER_NAME)}
-    return reply
 
 
-@on_reply("a tool fails once it has the roots that it asked for", breaks="sep-2322-list-roots-complete")
-def roots_refused(reply: Json, context: FaultContext) -> Json:
-    result = result_for(reply, context, asking_tool("list_roots"))
-    if result is not None and "content" in result:
+@on_result("fails after it received roots", breaks="sep-2322-list-roots-complete", name=LIST_ROOTS)
+def roots_refused(result: Json, context: FaultContext) -> None:
+    if "content" in result:
         result["isError"] = True
-    return reply
 
 
-@on_reply("a tool that needs roots does without", breaks="sep-2322-list-roots-incomplete")
-def roots_unasked(reply: Json, context: FaultContext) -> Json:
-    if result_for(reply, context, asking_tool("list_roots")) is not None:
-        reply["result"] = {"resultType": "complete", "content": [{"type": "text", "text": "[]"}]}
-    return reply
+@on_result("completes without requesting roots", breaks="sep-2322-list-roots-incomplete", name=LIST_ROOTS)
+def roots_unasked(result: Json, context: FaultContext) -> None:
+    result.clear()
+    result.update(resultType="complete", content=[{"type": "text", "text": "[]"}])
 
 
-@on_reply("a tool that was given the model's message has no content", breaks="sep-2322-sampling-complete")
-def model_unheard(reply: Json, context: FaultContext) -> Json:
-    result = result_for(reply, context, asking_tool("sampling"))
-    if result is not None and "content" in result:
+@on_result("returns no content after sampling", breaks="sep-2322-sampling-complete", name=SAMPLING)
+def model_unheard(result: Json, context: FaultContext) -> None:
+    if "content" in result:
         result["content"] = []
-    return reply
 
 
-FORM = {"type": "object", "properties": {"capital": {"type": "string"}}}
+FORM: Final = {"type": "object", "properties": {"capital": {"type": "string"}}}
 
 
-@on_reply("the user is asked in place of the model", breaks="sep-2322-sampling-incomplete")
-def user_for_model(reply: Json, context: FaultContext) -> Json:
-    result = result_for(reply, context, asking_tool("sampling")) or {}
-    for question in result.get("inputRequests", {}).values():
-        question["method"] = ELICIT
-        question["params"] = {"message": "What is the capital of France?", "requestedSchema": FORM}
-    return reply
+@on_result("requests elicitation instead of sampling", breaks="sep-2322-sampling-incomplete", name=SAMPLING)
+def user_for_model(result: Json, context: FaultContext) -> None:
+    for request in result.get("inputRequests", {}).values():
+        request["method"] = ELICIT
+        request["params"] = {"message": "What is the capital of France?", "requestedSchema": FORM}
 
 
-MESSAGE = {"role": "user", "content": {"type": "text", "text": "Invent a name"}}
+MESSAGE: Final = {"role": "user", "content": {"type": "text", "text": "Invent a name"}}
 
 
-@on_reply("clients without a model are asked to sample", breaks="sep-2322-respect-client-capabilities")
-def asks_models_of_users(reply: Json, context: FaultContext) -> Json:
-    result = result_for(reply, context, asking_tool("capabilities")) or {}
-    for question in result.get("inputRequests", {}).values():
-        question["method"], question["params"] = SAMPLE, {"messages": [MESSAGE], "maxTokens": 10}
-    return reply
+@on_result(
+    "requests sampling from clients without it",
+    breaks="sep-2322-respect-client-capabilities",
+    name=CAPABILITIES,
+)
+def asks_models_of_users(result: Json, context: FaultContext) -> None:
+    for request in result.get("inputRequests", {}).values():
+        request.update(method=SAMPLE, params={"messages": [MESSAGE], "maxTokens": 10})
 
 
-@on_request("clients without users are sent forms", breaks="sep-2322-respect-client-capabilities")
+@on_request("requests elicitation from clients without it", breaks="sep-2322-respect-client-capabilities")
 def asks_users_of_models(message: Json, context: FaultContext) -> Json:
-    if names(message, asking_tool("capabilities")):
+    if calls_tool(message, CAPABILITIES):
         declare_for(message, {"elicitation": {}})
     return message
 
 
-@on_request("of three answers one is read", breaks="sep-2322-multiple-inputs-complete")
+@on_request("reads one of three answers", breaks="sep-2322-multiple-inputs-complete")
 def one_answer_read(message: Json, context: FaultContext) -> Json:
-    if names(message, asking_tool("multiple_inputs")) and "inputResponses" in message["params"]:
-        given = message["params"]["inputResponses"]
-        message["params"]["inputResponses"] = dict(list(given.items())[:1])
+    params = params_of(message)
+    if calls_tool(message, MULTIPLE) and "inputResponses" in params:
+        params["inputResponses"] = dict(list(params["inputResponses"].items())[:1])
     return message
 
 
-PLACE = "where the questions go"
-
-
-@on_reply("a key is there twice", breaks="sep-2322-multiple-inputs-incomplete")
+@on_reply("repeats a key in `inputRequests`", breaks="sep-2322-multiple-inputs-incomplete")
 def one_key_twice(reply: Json, context: FaultContext) -> Json | bytes:
-    result = result_for(reply, context, asking_tool("multiple_inputs")) or {}
-    asked = result.get("inputRequests")
-    if not asked:
+    requests = reply.get("result", {}).get("inputRequests")
+    if context.params.get("name") != MULTIPLE or not requests:
         return reply
-    text = json.dumps({**reply, "result": {**result, "inputRequests": PLACE}})
-    members = json.dumps(asked)[1:-1]
-    return text.replace(json.dumps(PLACE), f"{{{members}, {members}}}").encode()
+    text = json.dumps({**reply, "result": {**reply["result"], "inputRequests": "placeholder"}})
+    members = json.dumps(requests)[1:-1]
+    return text.replace('"placeholder"', f"{{{members}, {members}}}").encode()
 
 
-@on_reply("of three questions two are asked", breaks="sep-2322-multiple-inputs-incomplete")
-def one_question_less(reply: Json, context: FaultContext) -> Json:
-    result = result_for(reply, context, asking_tool("multiple_inputs")) or {}
-    asked = result.get("inputRequests", {})
-    for key in [key for key, question in asked.items() if question["method"] == ROOTS]:
-        del asked[key]
-    return reply
+@on_result("requests two of three inputs", breaks="sep-2322-multiple-inputs-incomplete", name=MULTIPLE)
+def one_question_less(result: Json, context: FaultContext) -> None:
+    requests = result.get("inputRequests", {})
+    for key in [key for key, request in requests.items() if request["method"] == ROOTS]:
+        del requests[key]
 
 
-@on_reply("a prompt whose question is answered has no messages", breaks="sep-2322-non-tool-complete")
-def prompt_without_messages(reply: Json, context: FaultContext) -> Json:
-    if context.method == "prompts/get" and "messages" in reply.get("result", {}):
-        reply["result"]["messages"] = []
-    return reply
+@on_request("refuses the state that it issued", breaks="sep-2322-request-state-complete")
+def own_state_refused(message: Json, context: FaultContext) -> Json:
+    if calls_tool(message, STATE) and "requestState" in message["params"]:
+        message["params"]["requestState"] += "x"
+    return message
 
 
-@on_reply("a prompt wants input and does not say what", breaks="sep-2322-non-tool-incomplete")
-def prompt_asks_nothing(reply: Json, context: FaultContext) -> Json:
-    if context.method == "prompts/get" and "inputRequests" in reply.get("result", {}):
-        reply["result"]["inputRequests"] = {}
-        reply["result"].setdefault("requestState", "nothing to ask")
-    return reply
+@on_result("returns a prompt without messages", breaks="sep-2322-non-tool-complete", method="prompts/get")
+def prompt_without_messages(result: Json, context: FaultContext) -> None:
+    if "messages" in result:
+        result["messages"] = []
 
 
-@on_reply("a result with questions has no `resultType`", breaks="sep-2322-result-type-included")
-def untyped_question(reply: Json, context: FaultContext) -> Json:
-    result = result_for(reply, context, asking_tool("elicitation")) or {}
+@on_result("requests input for a prompt without requests", breaks="sep-2322-non-tool-incomplete", name=PROMPT)
+def prompt_asks_nothing(result: Json, context: FaultContext) -> None:
+    if "inputRequests" in result:
+        result["inputRequests"] = {}
+        result.setdefault("requestState", "nothing to ask")
+
+
+@on_result("requests input without `resultType`", breaks="sep-2322-result-type-included", name=ELICITATION)
+def untyped_question(result: Json, context: FaultContext) -> None:
     if "inputRequests" in result:
         del result["resultType"]
-    return reply
 
 
-ASKED = {"resultType": "input_required", "inputRequests": {"where": {"method": ROOTS}}}
-
-
-@on_reply("a list asks for roots first", breaks="sep-2322-not-on-unsupported-requests")
+@on_reply("requests roots before it lists prompts", breaks="sep-2322-not-on-unsupported-requests")
 def list_asks_first(reply: Json, context: FaultContext) -> Json:
     if context.method == "prompts/list" and "result" in reply:
-        reply["result"] = ASKED
+        reply["result"] = {"resultType": "input_required", "inputRequests": {"where": {"method": ROOTS}}}
     return reply
+
+
+RESULT_EDITS: Final = edited_results(
+    "tools/call",
+    (
+        "asking.nothing-to-keep",
+        "requests input without `requestState`",
+        "sep-2322-request-state-incomplete",
+        "requestState",
+        ABSENT,
+    ),
+    name=STATE,
+)

@@ -1,4 +1,4 @@
-"""A client that can be asked, and how it answers the fixtures that ask before they do anything."""
+"""Fixtures that request input before they do anything, and how a client answers them."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.lab.harness import Observation, Stage, Trace, observe
+from assay.lab.harness import Json, Observation, Stage, Trace, observe
 from assay.lab.harness.driver.input_round import retry
 from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE
 from assay.lab.harness.driver.responder import SAMPLED
+from assay.lab.harness.sabotage.saboteur import params_of
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.envelope import duplicate_keys
-from assay.lab.suite.retry import succeeded
-from assay.lab.suite.retry import wants_input as wants_input_retry
+from assay.lab.suite.retry import succeeded, wants_input
 from assay.lab.suite.self_description import as_object
 
-ABLE: Final[dict[str, Any]] = {"sampling": {}, "elicitation": {}, "roots": {}}
 ALICE: Final[dict[str, Any]] = {"action": "accept", "content": {"name": "Alice"}}
+USER_NAME: Final = "user_name"
+"""The key of the request of the elicitation fixture."""
+CONTENT: Final = {"tools/call": "content", "prompts/get": "messages"}
+"""The field of a complete result that must not be empty, by method."""
 
 
-async def able(stage: Stage, content: dict[str, Any] | None = None) -> Peer:
-    """A client that can be asked anything, and fills every form with this content."""
-    peer = await stage.open(**ABLE)
+def asking_tool(name: str) -> str:
+    """The full name of a fixture."""
+    return f"test_input_required_result_{name}"
+
+
+async def open_capable(stage: Stage, content: dict[str, Any] | None = None) -> Peer:
+    """A client that supports every kind of input, and fills in every form with this content."""
+    peer = await stage.open(sampling={}, elicitation={}, roots={})
     form = ALICE if content is None else {"action": "accept", "content": content}
     peer.responders = {
         ELICIT: lambda params: {"result": form},
@@ -34,114 +42,111 @@ async def able(stage: Stage, content: dict[str, Any] | None = None) -> Peer:
     return peer
 
 
-async def call(peer: Peer, name: str, **more: Any) -> Reply:
-    return await peer.request("tools/call", {"name": name, "arguments": {}, **more})
+async def call(peer: Peer, tool: str, **params: Any) -> Reply:
+    return await peer.request("tools/call", {"name": tool, "arguments": {}, **params})
 
 
-async def call_again(peer: Peer, name: str, asked: Reply, **changed: Any) -> Reply:
-    """Once more, with answers to what was asked, and with what came along with the questions."""
-    return await call(peer, name, **{**retry(peer, asked.result), **changed})
+async def retry_call(peer: Peer, tool: str, reply: Reply, **changes: Any) -> Reply:
+    """Repeat a call with the input that its reply requests, and its `requestState`."""
+    return await call(peer, tool, **{**retry(peer, reply.result), **changes})
 
 
-def wants_input(reply: Reply) -> bool:
-    return reply.result.get("resultType") == "input_required"
-
-
-async def call_through(peer: Peer, name: str, rounds: int = 1) -> Reply:
-    """Call, and answer so many rounds of questions; a server that asks on is for a check to find."""
-    reply = await call(peer, name)
+async def call_with_input(peer: Peer, tool: str, rounds: int = 1) -> None:
+    """Call, and answer at most this many rounds of input requests."""
+    reply = await call(peer, tool)
     for _ in range(rounds):
         if wants_input(reply):
-            reply = await call_again(peer, name, reply)
-    return reply
+            reply = await retry_call(peer, tool, reply)
 
 
-USER_NAME: Final = "user_name"
-"""What the fixture for elicitation calls its question."""
-PRODUCT: Final = {"tools/call": "content", "prompts/get": "messages"}
-"""Where a request that asks first has what it was made for."""
-
-
-def asking_tool(name: str) -> str:
-    """The full name of a fixture."""
-    return f"test_input_required_result_{name}"
-
-
-class Wanted(Struct, frozen=True):
-    """What a fixture must ask."""
+class ExpectedInput(Struct, frozen=True):
+    """What a fixture must request."""
 
     methods: tuple[str, ...]
     key: str = ""
-    """The name of its question, where that is fixed."""
+    """The key of its request, where that is fixed."""
     state: bool = False
-    """Whether something must come along that the client brings back."""
+    """Whether `requestState` is required."""
 
     def __str__(self) -> str:
-        named = f" under `{self.key}`" if self.key else ""
+        key = f" under `{self.key}`" if self.key else ""
         state = ", and `requestState`" if self.state else ""
-        return f"an `input_required` result with {', '.join(self.methods)}{named}{state}"
+        return f"an `input_required` result with {', '.join(self.methods)}{key}{state}"
 
 
-def rounds(trace: Trace, name: str) -> list[Exchange]:
-    """The requests for one fixture that were answered, in order."""
-    found = (one for one in trace.exchanges(*PRODUCT) if one.params.get("name") == name)
-    return [one for one in found if one.answer is not None]
+def requests_for(trace: Trace, name: str) -> list[Exchange]:
+    """The answered requests for a fixture, in order."""
+    exchanges = trace.exchanges(*CONTENT)
+    return [exchange for exchange in exchanges if exchange.params.get("name") == name and exchange.answer]
 
 
-def asked_in(exchange: Exchange) -> dict[str, Any]:
+def input_requests(exchange: Exchange) -> dict[str, Any]:
     return as_object((exchange.result or {}).get("inputRequests"))
 
 
-def state_in(exchange: Exchange) -> str:
-    """What came along with the questions; empty where nothing did."""
+def request_state(exchange: Exchange) -> str:
+    """The `requestState` of a result; empty if it has none."""
     state = (exchange.result or {}).get("requestState")
     return state if isinstance(state, str) else ""
 
 
-def brings_answers(exchange: Exchange) -> bool:
+def has_responses(exchange: Exchange) -> bool:
     return "inputResponses" in exchange.params
 
 
-def asks_wrongly(exchange: Exchange, wanted: Wanted) -> str | None:
-    """Why this is not what the fixture must ask; none where it is."""
-    if not wants_input_retry(exchange) or exchange.answer is None:
+def request_problem(exchange: Exchange, expected: ExpectedInput) -> str | None:
+    """Why a result does not request the expected input."""
+    if not wants_input(exchange) or exchange.answer is None:
         return str(exchange)
-    if twice := duplicate_keys(exchange.answer.body, "inputRequests"):
-        return f"`inputRequests` has {', '.join(twice)} twice"
-    questions = asked_in(exchange)
-    if wanted.key and wanted.key not in questions:
-        return f"questions under {', '.join(questions) or 'no name'}"
-    considered = [questions[wanted.key]] if wanted.key else list(questions.values())
-    methods = [str(as_object(one).get("method")) for one in considered]
-    if any(method not in methods for method in wanted.methods):
-        return f"asked by {', '.join(methods) or 'nothing'}"
-    return "no `requestState`" if wanted.state and not state_in(exchange) else None
+    if duplicates := duplicate_keys(exchange.answer.body, "inputRequests"):
+        return f"`inputRequests` has {', '.join(duplicates)} twice"
+    requests = input_requests(exchange)
+    if expected.key and expected.key not in requests:
+        return f"requests under {', '.join(requests) or 'no key'}"
+    relevant = [requests[expected.key]] if expected.key else list(requests.values())
+    methods = [str(as_object(request).get("method")) for request in relevant]
+    if any(method not in methods for method in expected.methods):
+        return f"requests of {', '.join(methods) or 'no method'}"
+    return "no `requestState`" if expected.state and not request_state(exchange) else None
 
 
-def is_unfinished(exchange: Exchange) -> str | None:
-    """Why an answered fixture is not done; none where it is."""
+def judge_round(
+    trace: Trace, name: str, incomplete: str, complete: str, expected: ExpectedInput
+) -> Iterator[Observation]:
+    """A fixture with one round of input: it requests what it must, and completes after the answer."""
+    for exchange in requests_for(trace, name):
+        if has_responses(exchange):
+            yield observe_completion(complete, exchange)
+        else:
+            yield observe_request(incomplete, exchange, expected)
+
+
+def observe_request(requirement: str, exchange: Exchange, expected: ExpectedInput) -> Observation:
+    problem = request_problem(exchange, expected)
+    return observe(requirement, problem is None, exchange, expected=str(expected), observed=problem)
+
+
+def observe_completion(requirement: str, exchange: Exchange) -> Observation:
+    problem = _completion_problem(exchange)
+    expected = "a `complete` result that is not empty, since every request is answered"
+    return observe(requirement, problem is None, exchange, expected=expected, observed=problem)
+
+
+def _completion_problem(exchange: Exchange) -> str | None:
     if not succeeded(exchange):
         failed = (exchange.result or {}).get("isError") is True
-        return "a tool that failed" if failed else str(exchange)
-    product = PRODUCT.get(exchange.method, "content")
-    return None if exchange.items(product) else f"`{product}` with nothing in it"
+        return "a result with `isError`" if failed else str(exchange)
+    key = CONTENT.get(exchange.method, "content")
+    return None if exchange.items(key) else f"an empty `{key}`"
 
 
-def asked_then_done(trace: Trace, name: str, first: str, last: str, wanted: Wanted) -> Iterator[Observation]:
-    """A fixture with one round of questions: it asks what it must, and once answered it is done."""
-    for exchange in rounds(trace, name):
-        if brings_answers(exchange):
-            yield done(last, exchange)
-        else:
-            yield asked(first, exchange, wanted)
+def drop_responses(message: Json, tool: str) -> Json:
+    """Hide the answers to a tool's requests from the server."""
+    if calls_tool(message, tool):
+        for key in ("inputResponses", "requestState"):
+            message["params"].pop(key, None)
+    return message
 
 
-def asked(row: str, exchange: Exchange, wanted: Wanted) -> Observation:
-    problem = asks_wrongly(exchange, wanted)
-    return observe(row, problem is None, exchange, expected=str(wanted), observed=problem)
-
-
-def done(row: str, exchange: Exchange) -> Observation:
-    problem = is_unfinished(exchange)
-    expected = "a `complete` result with something in it, now that all is answered"
-    return observe(row, problem is None, exchange, expected=expected, observed=problem)
+def calls_tool(message: Json, name: str) -> bool:
+    return params_of(message).get("name") == name
