@@ -1,7 +1,7 @@
-"""What is wrong with a content block, in words; none where nothing is.
+"""Problems of content blocks.
 
-The texts of fixtures are not demanded literally. What a block says of itself is taken at its word: data is
-Base64, and what calls itself a PNG begins like one.
+Fixtures need not return particular texts, but what a block declares must be true: data is Base64, and data
+declared as PNG begins with the PNG signature.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _SIGNATURES: Final = {
     "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
     "audio/wav": re.compile(rb"RIFF.{4}WAVE", re.DOTALL),
 }
-"""How the formats begin that the lab can tell; others only have to be Base64."""
+"""Signatures of known formats; data of other formats only has to be Base64."""
 
 
-def judge_content(trace: Trace, row: str, tool: str, **wanted: Problem) -> Iterator[Observation]:
-    """The result of a tool has a block of each type that is wanted, and all of them are sound."""
+def judge_content(trace: Trace, requirement: str, tool: str, **kinds: Problem) -> Iterator[Observation]:
+    """The result of a tool has valid blocks of each of these types."""
     for exchange in answered(trace, "tools/call", name=tool):
-        problem = call_problem(exchange) or blocks_problem(exchange.objects("content"), wanted)
-        expected = f"a result whose content has {', '.join(wanted)}"
-        yield observe(row, problem is None, exchange, expected=expected, observed=problem)
+        problem = call_problem(exchange) or blocks_problem(exchange.objects("content"), kinds)
+        expected = f"a result whose content has {', '.join(kinds)}"
+        yield observe(requirement, problem is None, exchange, expected=expected, observed=problem)
 
 
 def call_problem(exchange: Exchange) -> str | None:
@@ -44,13 +44,13 @@ def call_problem(exchange: Exchange) -> str | None:
     return "a result with `isError`" if exchange.result.get("isError") else None
 
 
-def blocks_problem(blocks: Sequence[Block], wanted: Mapping[str, Problem]) -> str | None:
-    for kind, problem_of in wanted.items():
-        fit = [block for block in blocks if block.get("type") == kind]
-        if not fit:
+def blocks_problem(blocks: Sequence[Block], kinds: Mapping[str, Problem]) -> str | None:
+    for kind, problem_of in kinds.items():
+        matching = [block for block in blocks if block.get("type") == kind]
+        if not matching:
             types = ", ".join(repr(block.get("type")) for block in blocks)
             return f"no block of type {kind} among: {types or 'none'}"
-        for block in fit:
+        for block in matching:
             if problem := problem_of(block):
                 return problem
     return None
@@ -71,7 +71,7 @@ def wav_problem(block: Block) -> str | None:
 
 
 def resource_problem(block: Block) -> str | None:
-    """An embedded resource says where and what it is."""
+    """An embedded resource has a URI, a type and contents."""
     resource = block.get("resource")
     return contents_problem(resource) if isinstance(resource, dict) else "a block without `resource`"
 
@@ -85,14 +85,14 @@ def contents_problem(resource: Block) -> str | None:
 
 
 def data_problem(key: str, block: Block) -> str | None:
-    """Data is Base64, not empty, and what its `mimeType` says."""
+    """Data is Base64, not empty, and of the declared `mimeType`."""
     data, kind = block.get(key), block.get("mimeType")
     if not isinstance(data, str) or not data or not is_base64(data):
-        return f"`{key}` that is no Base64: {repr(data)[:40]}"
+        return f"`{key}` that is not Base64: {repr(data)[:40]}"
     if not is_mime_type(kind):
         return f"the mimeType {kind!r}"
     signature = _SIGNATURES.get(str(kind).lower())
     decoded = b64decode(data)
     if signature is not None and not signature.match(decoded):
-        return f"data that calls itself {kind} and begins with {decoded[:12]!r}"
+        return f"data declared as {kind} that begins with {decoded[:12]!r}"
     return None

@@ -1,4 +1,4 @@
-"""How the checks of this suite find exchanges, judge items of lists and report problems."""
+"""How checks of this suite select exchanges, judge items of lists and report faults."""
 
 from __future__ import annotations
 
@@ -14,36 +14,33 @@ from assay.lab.harness.verdict import Evidence
 
 
 def answered(trace: Trace, method: str, **params: Any) -> Iterator[Exchange]:
-    """Requests of a method with these parameters that were answered, or refused by an HTTP status."""
+    """Requests of a method with these parameters that got a reply, or an HTTP status of 400 or more."""
     for exchange in trace.exchanges(method):
-        fits = all(exchange.params.get(key) == value for key, value in params.items())
-        if fits and (exchange.answer is not None or _is_refused(exchange)):
+        matches = all(exchange.params.get(key) == value for key, value in params.items())
+        refused = exchange.head is not None and exchange.head.status >= 400
+        if matches and (exchange.answer is not None or refused):
             yield exchange
 
 
-def _is_refused(exchange: Exchange) -> bool:
-    return exchange.head is not None and exchange.head.status >= 400
-
-
-def judged(row: str, faults: Iterable[str], *evidence: Evidence, expected: str) -> Observation:
-    """An observation that holds where nothing is wrong."""
-    found = list(faults)
-    return observe(row, not found, *evidence, expected=expected, observed="; ".join(found))
+def no_faults(requirement: str, faults: Iterable[str], *evidence: Evidence, expected: str) -> Observation:
+    """An observation that holds if there are no faults."""
+    listed = list(faults)
+    return observe(requirement, not listed, *evidence, expected=expected, observed="; ".join(listed))
 
 
 def result_faults(exchange: Exchange, faults_of: Callable[[dict[str, Any]], Iterable[str]]) -> list[str]:
-    """What is wrong with a result; where there is none, what there is instead."""
+    """The faults of a result, or the reply that came instead of one."""
     return [str(exchange)] if exchange.result is None else list(faults_of(exchange.result))
 
 
 def judge_list(
-    trace: Trace, row: str, key: str, problem_of: Callable[[dict[str, Any]], str | None]
+    trace: Trace, requirement: str, key: str, problem_of: Callable[[dict[str, Any]], str | None]
 ) -> Iterator[Observation]:
-    """Every page of `<key>/list` is a list of sound objects."""
+    """Every page of `<key>/list` is a list of complete objects."""
     for exchange in answered(trace, f"{key}/list"):
         problem = _page_problem(exchange, key, problem_of)
         expected = f"a list `{key}` whose items are complete"
-        yield observe(row, problem is None, exchange, expected=expected, observed=problem)
+        yield observe(requirement, problem is None, exchange, expected=expected, observed=problem)
 
 
 def _page_problem(
@@ -52,21 +49,21 @@ def _page_problem(
     if not isinstance((exchange.result or {}).get(key), list):
         return str(exchange)
     for item in exchange.items(key):
-        problem = problem_of(item) if isinstance(item, dict) else f"an item that is no object: {item!r}"
+        problem = problem_of(item) if isinstance(item, dict) else f"an item that is not an object: {item!r}"
         if problem:
             return problem
     return None
 
 
 def lacking(item: dict[str, Any], *keys: str) -> str | None:
-    """Which of the texts that an item must have it does not."""
+    """The required texts that an item does not have."""
     missing = [key for key in keys if not isinstance(item.get(key), str) or not item[key]]
-    named = item.get("name") or item.get("uri")
-    return f"{named!r} without {', '.join(missing)}" if missing else None
+    name = item.get("name") or item.get("uri")
+    return f"{name!r} without {', '.join(missing)}" if missing else None
 
 
-def borrow(trace: Trace, row: str, check: Check, *theirs: str) -> Iterator[Observation]:
-    """The observations of a check on these rows of its own, as observations on another row."""
-    for seen in check.judge(trace):
-        if seen.requirement in theirs:
-            yield msgspec.structs.replace(seen, requirement=row)
+def borrow(trace: Trace, requirement: str, check: Check, *cited: str) -> Iterator[Observation]:
+    """The observations of another check that cite these requirements, for this requirement."""
+    for observation in check.judge(trace):
+        if observation.requirement in cited:
+            yield msgspec.structs.replace(observation, requirement=requirement)

@@ -1,4 +1,4 @@
-"""Event streams as evidence: which message came where, and what requests announce of themselves."""
+"""Event streams in a trace: which message came on which stream, and progress tokens of requests."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.trace import Call
 
 STREAM_FIRST: Final = {"Accept": f"{EVENT_STREAM}, {JSON}"}
-"""Both are accepted, as they must be; a server that has a choice is told which is liked better."""
+"""Both types, as the specification requires, with event streams preferred."""
 PROGRESS: Final = "notifications/progress"
 Fingerprint = tuple[str, str, str]
 
 
 def token_of(message: Message) -> Any:
-    """The progress token that a request announces."""
+    """The progress token of a request."""
     meta = message.params.get("_meta")
     return meta.get("progressToken") if isinstance(meta, dict) else None
 
 
 def tokens(calls: tuple[Call, ...]) -> dict[str, str]:
-    """Announced tokens, and the channels of their requests."""
-    announced = ((token_of(message), call) for call in calls for message in call.asked)
-    return {repr(token): call.channel for token, call in announced if token is not None}
+    """The progress tokens of requests, each with the channel of its request."""
+    tokens = ((token_of(message), call) for call in calls for message in call.asked)
+    return {repr(token): call.channel for token, call in tokens if token is not None}
 
 
 def fingerprint(message: Message) -> Fingerprint | None:
-    """What makes a message of the subject this one and no other; none where nothing does."""
+    """The identity of a message of the subject, or None if it has none."""
     connection = message.frame.connection
     if message.is_response or message.shape is Shape.REQUEST:
         kind = "response" if message.is_response else "request"
@@ -39,16 +39,17 @@ def fingerprint(message: Message) -> Fingerprint | None:
     return None
 
 
-def places(trace: Trace) -> dict[Fingerprint, list[Call]]:
-    """On which responses each message came. Streams that go on with an earlier one may repeat it."""
-    found: dict[Fingerprint, list[Call]] = {}
+def streams_by_message(trace: Trace) -> dict[Fingerprint, list[Call]]:
+    """The responses on which each message came, without resumed streams, which may repeat messages."""
+    streams: dict[Fingerprint, list[Call]] = {}
     for call in trace.calls:
         for mark in {fingerprint(message) for message in call.messages if call.resumes is None}:
             if mark is not None:
-                found.setdefault(mark, []).append(call)
-    return found
+                streams.setdefault(mark, []).append(call)
+    return streams
 
 
 def requests(call: Call) -> list[Message]:
-    """Those of an HTTP request; what has an id that is neither text nor number is none, whatever its keys."""
-    return [one for one in call.asked if one.shape is Shape.REQUEST and type(one.id) in (int, float, str)]
+    """The JSON-RPC requests in an HTTP request: messages with a method and a string or number as id."""
+    messages = (message for message in call.asked if message.shape is Shape.REQUEST)
+    return [message for message in messages if type(message.id) in (int, float, str)]

@@ -1,4 +1,4 @@
-"""Requests that are sent again with input: which retry belongs to which question, and forged state."""
+"""Retries with input: which retry answers which input requests, and forged state."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from assay.lab.harness.trace.trace import Exchange
 from .self_description import as_object
 
 NEEDED: Final = {ELICIT: "elicitation", SAMPLE: "sampling", ROOTS: "roots"}
-"""Which capability of a client a question needs."""
+"""The client capability that each input request needs."""
 _ABOUT_RETRY: Final = frozenset({"_meta", "inputResponses", "requestState"})
 
 
 class Retry(Struct, frozen=True):
     exchange: Exchange
     asked: Exchange
-    """The request alike whose questions it answers."""
+    """The earlier exchange whose input requests it answers."""
     issued: tuple[tuple[str, str], ...]
-    """States that were given out before, each with the request that it was given to."""
+    """Each state issued before, with the identity of its request."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -38,7 +38,7 @@ class Retry(Struct, frozen=True):
         return as_object((self.asked.result or {}).get("inputRequests"))
 
     @property
-    def given(self) -> Any:
+    def responses(self) -> Any:
         return self.exchange.params.get("inputResponses")
 
     @property
@@ -47,21 +47,21 @@ class Retry(Struct, frozen=True):
 
     @property
     def is_forged(self) -> bool:
-        """Its state was never given out to anybody."""
+        """Whether its state was never issued."""
         return isinstance(self.state, str) and self.state not in {state for state, _ in self.issued}
 
     @property
     def is_misplaced(self) -> bool:
-        """Its state was given out, and only to other requests."""
+        """Whether its state was issued only to other requests."""
         owners = {owner for state, owner in self.issued if state == self.state}
         return bool(owners) and identity(self.exchange) not in owners
 
     @property
     def is_complete_answer(self) -> bool:
-        """Every question, and nothing else, is answered with an object."""
-        given = self.given
-        fits = isinstance(given, dict) and given.keys() == self.questions.keys()
-        return fits and all(isinstance(one, dict) for one in given.values())
+        """Whether it answers every input request, and nothing else, with an object."""
+        responses = self.responses
+        matches = isinstance(responses, dict) and responses.keys() == self.questions.keys()
+        return matches and all(isinstance(response, dict) for response in responses.values())
 
 
 def wants_input(exchange: Exchange | Reply) -> bool:
@@ -69,19 +69,19 @@ def wants_input(exchange: Exchange | Reply) -> bool:
 
 
 def succeeded(exchange: Exchange) -> bool:
-    """It was done: neither an error, nor another question, nor a tool's failure."""
+    """Whether the result is neither an error, nor an input request, nor a tool's failure."""
     result = exchange.result
     return result is not None and not wants_input(exchange) and result.get("isError") is not True
 
 
 def identity(exchange: Exchange) -> str:
-    """What makes two requests the same but for their answers."""
-    kept = {key: value for key, value in exchange.params.items() if key not in _ABOUT_RETRY}
-    return json.dumps([exchange.method, kept], sort_keys=True)
+    """Equal for two requests that differ only in the fields of a retry."""
+    params = {key: value for key, value in exchange.params.items() if key not in _ABOUT_RETRY}
+    return json.dumps([exchange.method, params], sort_keys=True)
 
 
 def retries(trace: Trace) -> Iterator[Retry]:
-    """Every request with answers, in order, if one alike was asked something before."""
+    """Every request with answers, in order, if the same request was asked for input before."""
     asked: dict[str, list[Exchange]] = {}
     issued: list[tuple[str, str]] = []
     for exchange in trace.exchanges(*ASKED_DURING):
@@ -95,18 +95,22 @@ def retries(trace: Trace) -> Iterator[Retry]:
                 issued.append((state, name))
 
 
-def _answered(retry: Exchange, asked: list[Exchange]) -> Exchange:
-    """What a retry answers: what came with its state, else the last that had the questions it knows."""
-    given = as_object(retry.params.get("inputResponses"))
+def _answered(retry: Exchange, candidates: list[Exchange]) -> Exchange:
+    """The exchange that issued the retry's state, else the last one with the same keys."""
+    keys = as_object(retry.params.get("inputResponses")).keys()
     state = retry.params.get("requestState")
-    results = [(one, one.result or {}) for one in reversed(asked)]
-    by_state = [one for one, result in results if state is not None and result.get("requestState") == state]
-    alike = [one for one, result in results if as_object(result.get("inputRequests")).keys() == given.keys()]
-    return (*by_state, *alike, asked[-1])[0]
+    latest = [(exchange, exchange.result or {}) for exchange in reversed(candidates)]
+    by_state = [
+        exchange for exchange, result in latest if state is not None and result.get("requestState") == state
+    ]
+    by_keys = [
+        exchange for exchange, result in latest if as_object(result.get("inputRequests")).keys() == keys
+    ]
+    return (*by_state, *by_keys, candidates[-1])[0]
 
 
 def forgeries(state: str) -> list[str]:
-    """The state with one character changed; and, where it can be read, with something put into it."""
+    """The state with one character changed and, if it is readable JSON, with a member added."""
     middle = len(state) // 2
     other = "A" if state[middle : middle + 1] != "A" else "B"
     return [f"{state[:middle]}{other}{state[middle + 1 :]}", *_rewritten(state)]
@@ -121,7 +125,7 @@ def _rewritten(state: str) -> Iterator[str]:
 
 
 def _with_more(text: bytes) -> bytes | None:
-    """A JSON object with a member more; none where it is no JSON object."""
+    """The JSON object with one more member; None if it is not a JSON object."""
     try:
         value = json.loads(text)
     except ValueError:

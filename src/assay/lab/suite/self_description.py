@@ -1,4 +1,4 @@
-"""What a request says of itself, as checks read it: version, capabilities, or that something is missing."""
+"""Self-describing requests: the version and capabilities in `_meta`, and fields that are missing there."""
 
 from __future__ import annotations
 
@@ -20,38 +20,39 @@ def as_object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def meta_of(exchange: Exchange) -> dict[str, Any]:
+def request_meta(exchange: Exchange) -> dict[str, Any]:
     return as_object(exchange.params.get("_meta"))
 
 
 def capabilities_of(exchange: Exchange) -> dict[str, Any]:
-    """What the client declared with this very request."""
-    return as_object(meta_of(exchange).get(CAPABILITIES_KEY))
+    """The capabilities that the client declares with this request."""
+    return as_object(request_meta(exchange).get(CAPABILITIES_KEY))
 
 
 def reply_to(exchange: Exchange, trace: Trace) -> Message | None:
-    """Its answer; or the error in the HTTP response to it, which may lack the id."""
+    """The reply, or the error in the HTTP response, which may lack the id."""
     if exchange.answer is not None or exchange.head is None:
         return exchange.answer
-    here = exchange.request.frame.channel
-    return next((one for one in trace.received if one.error and one.frame.channel == here), None)
+    channel = exchange.request.frame.channel
+    errors = (message for message in trace.received if message.error)
+    return next((message for message in errors if message.frame.channel == channel), None)
 
 
-def told(exchange: Exchange, reply: Message | None) -> str:
-    """What came back, in a few words."""
+def outcome(exchange: Exchange, reply: Message | None) -> str:
+    """The reply and the HTTP status, for findings."""
     status = "" if exchange.head is None else f", HTTP {exchange.head.status}"
     return f"{reply or 'no JSON-RPC error'}{status}"
 
 
-def is_of(exchange: Exchange, revision: Revision) -> bool:
-    """Whether the request is one of this revision, and complete: others may be answered as another's."""
-    meta = meta_of(exchange)
+def is_of_revision(exchange: Exchange, revision: Revision) -> bool:
+    """Whether a request is a complete request of this revision; others may be answered by other rules."""
+    meta = request_meta(exchange)
     return meta.get(VERSION_KEY) == revision.date and CAPABILITIES_KEY in meta
 
 
-def missing(exchange: Exchange, revision: Revision) -> list[str]:
-    """Which required fields a request of this revision lacks; none where it may be of another."""
-    meta = meta_of(exchange)
+def missing_fields(exchange: Exchange, revision: Revision) -> list[str]:
+    """The required fields that a request lacks, if it can only be of this revision."""
+    meta = request_meta(exchange)
     lacking = [key for key in REQUIRED if key not in meta]
     if VERSION_KEY not in lacking:
         return lacking if meta[VERSION_KEY] == revision.date else []

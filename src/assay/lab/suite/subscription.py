@@ -22,35 +22,36 @@ from .self_description import as_object
 
 LISTEN: Final = "subscriptions/listen"
 ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
-WISHES: Final = {
+FILTERS: Final = {
     **{notice: f"{area}ListChanged" for area, (notice, *_) in LISTS.items()},
     UPDATED: "resourceSubscriptions",
 }
-"""What a client must ask for to be sent a notification."""
-TELLS: Final = Need(
+"""The filter with which a client requests each notification."""
+NOTIFIES: Final = Need(
     lambda facts: bool(announced_lists(facts)) or facts.declares("resources", "subscribe"),
-    "tells of no changes",
+    "sends no notifications of changes",
 )
-ON_STREAMS: Final = frozenset({*WISHES, ACKNOWLEDGED})
-"""Notifications that come for a subscription and for nothing else."""
+ON_STREAMS: Final = frozenset({*FILTERS, ACKNOWLEDGED})
+"""Notifications that come only for a subscription."""
 
 
 class Subscription(Struct, frozen=True):
     exchange: Exchange
     messages: tuple[Message, ...]
-    """Notifications that came for it, in order."""
+    """Its notifications, in order."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
         return self.exchange.frames
 
     @property
-    def wishes(self) -> dict[str, Any]:
+    def filters(self) -> dict[str, Any]:
+        """The notifications that the client requested."""
         return as_object(self.exchange.params.get("notifications"))
 
     @property
     def acknowledgement(self) -> Message | None:
-        return next((one for one in self.messages if one.method == ACKNOWLEDGED), None)
+        return next((message for message in self.messages if message.method == ACKNOWLEDGED), None)
 
 
 def subscription_id(message: Message) -> Any:
@@ -58,41 +59,38 @@ def subscription_id(message: Message) -> Any:
 
 
 def subscriptions(trace: Trace) -> Iterator[Subscription]:
-    notices = [one for one in trace.received if one.shape is Shape.NOTIFICATION]
+    notices = [message for message in trace.received if message.shape is Shape.NOTIFICATION]
     for exchange in trace.exchanges(LISTEN):
-        mine = tuple(one for one in notices if _belongs(one, exchange.request))
-        yield Subscription(exchange, mine)
+        yield Subscription(
+            exchange, tuple(notice for notice in notices if _belongs(notice, exchange.request))
+        )
 
 
 def _belongs(notice: Message, request: Message) -> bool:
     if request.frame.kind is Kind.REQUEST:
         return notice.frame.channel == request.frame.channel
-    here = notice.frame.connection == request.frame.connection
-    return here and same_id(subscription_id(notice), request.id)
+    same_connection = notice.frame.connection == request.frame.connection
+    return same_connection and same_id(subscription_id(notice), request.id)
 
 
 def strays(trace: Trace) -> Iterator[Message]:
-    """Notifications of subscriptions that name none of their connection.
+    """Notifications that name no subscription of their connection.
 
-    A connection on which there was a handshake too is left out: there they come unasked.
+    Connections with a handshake are left out, since there these notifications need no subscription.
     """
-    greeted = {one.request.frame.connection for one in trace.exchanges("initialize")}
-    taken = {id(one) for found in subscriptions(trace) for one in found.messages}
+    handshakes = {exchange.request.frame.connection for exchange in trace.exchanges("initialize")}
+    assigned = {id(message) for stream in subscriptions(trace) for message in stream.messages}
     for message in trace.received:
-        ours = message.method in ON_STREAMS and message.frame.connection not in greeted
-        if ours and id(message) not in taken:
+        on_stream = message.method in ON_STREAMS and message.frame.connection not in handshakes
+        if on_stream and id(message) not in assigned:
             yield message
 
 
-async def listen(stage: Stage, peer: Peer, *wishes: str) -> set[str]:
-    """Open the place where these would come; returns those that the server lets us hear there."""
-    if stage.revision.opening is Opening.PER_REQUEST:
-        return await _subscribed(peer, wishes)
-    return set(wishes) if await open_ears(stage, peer) else set()
-
-
-async def _subscribed(peer: Peer, wishes: tuple[str, ...]) -> set[str]:
-    pending = await peer.start("subscriptions/listen", {"notifications": dict.fromkeys(wishes, True)})
-    heard = await peer.hear(ACKNOWLEDGED, during=pending)
-    granted: Any = None if heard is None else heard.params.get("notifications")
-    return {wish for wish in wishes if isinstance(granted, dict) and granted.get(wish) is True}
+async def listen(stage: Stage, peer: Peer, *filters: str) -> set[str]:
+    """Open the stream for these notifications; returns those that the server will send there."""
+    if stage.revision.opening is not Opening.PER_REQUEST:
+        return set(filters) if await open_ears(stage, peer) else set()
+    pending = await peer.start(LISTEN, {"notifications": dict.fromkeys(filters, True)})
+    acknowledgement = await peer.hear(ACKNOWLEDGED, during=pending)
+    granted = as_object(acknowledgement.params.get("notifications")) if acknowledgement is not None else {}
+    return {name for name in filters if granted.get(name) is True}

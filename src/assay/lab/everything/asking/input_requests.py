@@ -136,18 +136,14 @@ async def drive_input_required_result_non_tool_request(stage: Stage) -> None:
 
 
 @official_scenario(
-    "input-required-result-result-type",
-    "Call a tool that requests input",
-    needs=(fixture_tool(ELICITATION),),
+    "input-required-result-result-type", "Call a tool that requests input", needs=(fixture_tool(ELICITATION),)
 )
 async def drive_input_required_result_result_type(stage: Stage) -> None:
     await call(await open_capable(stage), ELICITATION)
 
 
 @official_scenario(
-    "input-required-result-unsupported-methods",
-    "Send requests that must not request input",
-    needs=(A_LIST,),
+    "input-required-result-unsupported-methods", "Send requests that must not request input", needs=(A_LIST,)
 )
 async def drive_input_required_result_unsupported_methods(stage: Stage) -> None:
     peer = await open_capable(stage)

@@ -146,7 +146,7 @@ def judge_input_required_result_ignore_extra_params(trace: Trace) -> Iterator[Ob
 )
 def judge_input_required_result_missing_input_response(trace: Trace) -> Iterator[Observation]:
     exchanges = requests_for(trace, ELICITATION)
-    keys = {key for one in exchanges if not has_responses(one) for key in input_requests(one)}
+    keys = {key for first in exchanges if not has_responses(first) for key in input_requests(first)}
     for exchange in filter(has_responses, exchanges):
         yield observe(
             "sep-2322-missing-response-rerequests",
@@ -211,7 +211,7 @@ INVALID, MALFORMED = "sep-2322-validate-input-responses", "sep-2322-error-on-pro
 def judge_input_required_result_validate_input(trace: Trace) -> Iterator[Observation]:
     exchanges = filter(has_responses, requests_for(trace, ELICITATION))
     answers = [(exchange, exchange.params.get("inputResponses")) for exchange in exchanges]
-    valid = [one for one, responses in answers if isinstance(as_object(responses).get(USER_NAME), dict)]
+    valid = [retry for retry, responses in answers if isinstance(as_object(responses).get(USER_NAME), dict)]
     # If the server accepts no answer at all, a refusal shows no validation.
     if not any(map(succeeded, valid)):
         return

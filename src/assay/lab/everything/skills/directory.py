@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.everything.evidence import answered, judged
+from assay.lab.everything.evidence import answered, no_faults
 from assay.lab.everything.fixture import HAS_SKILLS, SKILLS
 from assay.lab.harness import (
     FaultContext,
@@ -94,7 +94,7 @@ def judge_sep_2640_skills_directory(trace: Trace) -> Iterator[Observation]:
         for exchange in answered(trace, METHOD):
             if str(exchange.params.get("uri")) not in known:
                 faults = [] if exchange.code == INVALID_PARAMS else [str(exchange)]
-                yield judged(
+                yield no_faults(
                     REFUSED, faults, exchange, expected=f"error {INVALID_PARAMS}: it is no directory"
                 )
 
@@ -105,7 +105,7 @@ def _judge_flag(trace: Trace) -> Iterator[Observation]:
         flag = settings.get("directoryRead") if isinstance(settings, dict) else None
         if flag is not None:
             faults = [] if isinstance(flag, bool) else [f"directoryRead {flag!r}"]
-            yield judged(FLAG, faults, exchange, expected="directoryRead, as true or false")
+            yield no_faults(FLAG, faults, exchange, expected="directoryRead, as true or false")
 
 
 def _known(trace: Trace) -> dict[str, dict[str, str | None]]:
@@ -127,19 +127,19 @@ def _judge_directory(listing: Listing, expected: dict[str, str | None]) -> Itera
     if first.answer is None:
         return
     faults = [] if first.result is not None else [str(first)]
-    yield judged(THERE, faults, first, expected="a result: the skill has this directory")
+    yield no_faults(THERE, faults, first, expected="a result: the skill has this directory")
     if first.result is None:
         return
     refused = [str(page) for page in others if page.result is None]
     endless = [] if refused or listing.complete else [f"a cursor after {len(listing.pages)} pages"]
-    yield judged(PAGED, refused + endless, *listing.pages[-2:], expected="a last page")
+    yield no_faults(PAGED, refused + endless, *listing.pages[-2:], expected="a last page")
     wanted = f"direct children of {_uri(listing)}, all of them"
-    yield judged(SHAPE, _shape_faults(listing, expected), listing, expected=wanted)
+    yield no_faults(SHAPE, _shape_faults(listing, expected), listing, expected=wanted)
     for item in listing.items:
         if expected.get(str(item.get("uri"))) == DIRECTORY:
             kind = item.get("mimeType")
             faults = [] if kind == DIRECTORY else [f"mimeType {kind!r} of {item.get('uri')}"]
-            yield judged(KIND, faults, listing, expected=DIRECTORY)
+            yield no_faults(KIND, faults, listing, expected=DIRECTORY)
 
 
 def _shape_faults(listing: Listing, expected: dict[str, str | None]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.everything.evidence import answered, judged
+from assay.lab.everything.evidence import answered, no_faults
 from assay.lab.everything.fixture import HAS_SKILLS, SKILLS
 from assay.lab.harness import (
     ABSENT,
@@ -124,16 +124,16 @@ def _judge_declaration(trace: Trace) -> Iterator[Observation]:
     for exchange, settings, capabilities in declared_settings(trace):
         is_object = isinstance(settings, dict)
         faults = [] if is_object else [repr(settings)]
-        yield judged(
+        yield no_faults(
             f"{P}capability-empty-object", faults, exchange, expected="an object, which may be empty"
         )
         if is_object:
             faults = [f"the key {key!r}" for key in ENVELOPE if key in settings]
-            yield judged(
+            yield no_faults(
                 f"{P}capability-declaration-inline", faults, exchange, expected="the settings themselves"
             )
         lacks = [] if isinstance(capabilities.get("resources"), dict) else ["no such capability"]
-        yield judged(
+        yield no_faults(
             f"{P}capability-requires-resources", lacks, exchange, expected="the capability `resources`, too"
         )
 
@@ -144,19 +144,21 @@ def _judge_listing(listing: Listing) -> Iterator[Observation]:
         return
     faults = [] if isinstance((first.result or {}).get("skills"), list) else [str(first)]
     for row in (f"{P}skills-list-implemented", f"{P}capability-commits-to-methods"):
-        yield judged(row, faults, first, expected="a result with a list of skills")
+        yield no_faults(row, faults, first, expected="a result with a list of skills")
     if first.result is None:
         return
     refused = [str(page) for page in others if page.result is None]
     endless = [] if refused or listing.complete else [f"a cursor after {len(listing.pages)} pages"]
-    yield judged(f"{P}skills-list-pagination", refused + endless, *listing.pages[-2:], expected="a last page")
-    yield judged(
+    yield no_faults(
+        f"{P}skills-list-pagination", refused + endless, *listing.pages[-2:], expected="a last page"
+    )
+    yield no_faults(
         f"{P}skills-list-entry-atomic", _scattered(listing), listing, expected="each skill on one page"
     )
     names = Counter(skill_entry.name_in(skill_entry.uri_of(item) or "") for item in listing.items)
     twice = [f"{name} {times} times" for name, times in names.items() if name and times > 1]
     if names:
-        yield judged(f"{P}names-should-be-unique", twice, listing, expected="each name once")
+        yield no_faults(f"{P}names-should-be-unique", twice, listing, expected="each name once")
     for page in listing.pages:
         if page.result is not None:
             yield _judge_caching(f"{P}skills-list-cache-attributes", page, page.result)
@@ -172,7 +174,7 @@ def _judge_caching(row: str, exchange: Exchange, result: dict[str, Any]) -> Obse
     ttl, scope = result.get("ttlMs"), result.get("cacheScope")
     faults = [] if skill_entry.is_size(ttl) else [f"ttlMs {ttl!r}"]
     faults += [] if scope in ("public", "private") else [f"cacheScope {scope!r}"]
-    return judged(row, faults, exchange, expected="ttlMs and cacheScope")
+    return no_faults(row, faults, exchange, expected="ttlMs and cacheScope")
 
 
 def _judge_entry(page: Exchange, entry: skill_entry.Entry) -> Iterator[Observation]:
@@ -180,7 +182,7 @@ def _judge_entry(page: Exchange, entry: skill_entry.Entry) -> Iterator[Observati
         faults = faults_of(entry)
         if faults is not None:
             told = [f"{entry.get('uri')}: {fault}" for fault in faults]
-            yield judged(row, told, page, expected=expected)
+            yield no_faults(row, told, page, expected=expected)
 
 
 def _judge_get(trace: Trace) -> Iterator[Observation]:
@@ -190,14 +192,14 @@ def _judge_get(trace: Trace) -> Iterator[Observation]:
     for exchange in known:
         faults = [] if exchange.result is not None else [str(exchange)]
         for row in (f"{P}skills-get-implemented", f"{P}capability-commits-to-methods"):
-            yield judged(row, faults, exchange, expected="a result: the skill is listed")
+            yield no_faults(row, faults, exchange, expected="a result: the skill is listed")
         if exchange.result is not None:
             yield from _judge_got(exchange, exchange.result)
     for exchange in asked:
         if exchange not in known and any(one.result is not None for one in known):
             faults = [] if exchange.code == INVALID_PARAMS else [str(exchange)]
             row = f"{P}skills-get-unknown-uri-invalid-params"
-            yield judged(row, faults, exchange, expected=f"error {INVALID_PARAMS}: there is no such skill")
+            yield no_faults(row, faults, exchange, expected=f"error {INVALID_PARAMS}: there is no such skill")
 
 
 def _judge_got(exchange: Exchange, result: dict[str, Any]) -> Iterator[Observation]:
@@ -206,9 +208,9 @@ def _judge_got(exchange: Exchange, result: dict[str, Any]) -> Iterator[Observati
     faults = [] if entry.get("uri") == exchange.params.get("uri") else [f"uri {entry.get('uri')!r}"]
     faults += skill_entry.frontmatter_faults(entry) or []
     faults += skill_entry.resources_faults(entry) or []
-    yield judged(f"{P}skills-get-entry-shape", faults, exchange, expected="the entry that was asked for")
+    yield no_faults(f"{P}skills-get-entry-shape", faults, exchange, expected="the entry that was asked for")
     cursor = [f"nextCursor {result['nextCursor']!r}"] if "nextCursor" in result else []
-    yield judged(f"{P}skills-get-no-cursor", cursor, exchange, expected="no cursor: one entry is no list")
+    yield no_faults(f"{P}skills-get-no-cursor", cursor, exchange, expected="no cursor: one entry is no list")
     yield _judge_caching(f"{P}skills-get-cache-attributes", exchange, result)
 
 
@@ -228,17 +230,19 @@ def _judge_files(trace: Trace) -> Iterator[Observation]:
 def _judge_manifest(page: Exchange, exchange: Exchange, entry: skill_entry.Entry) -> Iterator[Observation]:
     text = text_in(exchange)
     faults = [] if text is not None else [str(exchange)]
-    yield judged(f"{P}skillmd-required", faults, page, exchange, expected="the text of the listed SKILL.md")
+    yield no_faults(
+        f"{P}skillmd-required", faults, page, exchange, expected="the text of the listed SKILL.md"
+    )
     if text is None:
         return
     fields = frontmatter_of(text)
     faults = skill_entry.lacking_fields(fields) if fields is not None else [f"a beginning like {text[:20]!r}"]
-    yield judged(
+    yield no_faults(
         f"{P}skillmd-frontmatter", faults, exchange, expected="frontmatter with name and description"
     )
     if fields is not None and isinstance(entry.get("frontmatter"), dict):
         faults = _differences(fields, entry["frontmatter"])
-        yield judged(
+        yield no_faults(
             f"{P}entry-frontmatter-identical",
             faults,
             page,
@@ -262,10 +266,14 @@ def _judge_content(
     if isinstance(file.get("digest"), str):
         digest = f"sha256:{sha256(data).hexdigest()}"
         faults = [] if file["digest"] == digest else [f"{file['digest']} of a file that has {digest}"]
-        yield judged(f"{P}resources-digest-format", faults, page, exchange, expected="the digest of the file")
+        yield no_faults(
+            f"{P}resources-digest-format", faults, page, exchange, expected="the digest of the file"
+        )
     if skill_entry.is_size(file.get("size")):
         faults = [] if file["size"] == len(data) else [f"{file['size']} for {len(data)} bytes"]
-        yield judged(f"{P}resources-size-required", faults, page, exchange, expected="the size of the file")
+        yield no_faults(
+            f"{P}resources-size-required", faults, page, exchange, expected="the size of the file"
+        )
 
 
 # --- what the checks must catch

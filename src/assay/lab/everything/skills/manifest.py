@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.everything.evidence import judged
+from assay.lab.everything.evidence import no_faults
 from assay.lab.everything.fixture import HAS_SKILLS
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, on_result
 from assay.lab.harness.trace.listing import listings
@@ -74,7 +74,7 @@ def _judge_read(uri: str, exchange: Exchange) -> Iterator[Observation]:
     fields = frontmatter_of(text) if text is not None else None
     name = (fields or {}).get("name")
     faults = [] if name == name_in(uri) else [f"the name {name!r} in {uri}"]
-    yield judged(SEGMENT, faults, exchange, expected="the name of the skill before SKILL.md")
+    yield no_faults(SEGMENT, faults, exchange, expected="the name of the skill before SKILL.md")
 
 
 def _judge_resource(page: Exchange, exchange: Exchange, resource: dict[str, Any]) -> Iterator[Observation]:
@@ -82,16 +82,18 @@ def _judge_resource(page: Exchange, exchange: Exchange, resource: dict[str, Any]
     kind = contents.get("mimeType", resource.get("mimeType"))
     if kind is not None:
         faults = [] if kind == MARKDOWN else [f"mimeType {kind!r}"]
-        yield judged(TYPE, faults, page, exchange, expected=MARKDOWN)
+        yield no_faults(TYPE, faults, page, exchange, expected=MARKDOWN)
     fields = frontmatter_of(text_in(exchange) or "") or {}
     for row, key in COPIED.items():
         if resource and key in fields:
             faults = [] if resource.get(key) == fields[key] else [f"{key} {resource.get(key)!r}"]
-            yield judged(row, faults, page, exchange, expected=f"{key} {fields[key]!r}, as in the manifest")
+            yield no_faults(
+                row, faults, page, exchange, expected=f"{key} {fields[key]!r}, as in the manifest"
+            )
     keys = {**as_object(contents.get("_meta")), **as_object(resource.get("_meta"))}
     if keys:
         faults = [f"the key {key!r}" for key in keys if not PREFIXED.match(key)]
-        yield judged(META, faults, page, exchange, expected="keys with the prefix of a domain")
+        yield no_faults(META, faults, page, exchange, expected="keys with the prefix of a domain")
 
 
 # --- what the checks must catch

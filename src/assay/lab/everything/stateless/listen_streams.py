@@ -17,7 +17,7 @@ from assay.lab.harness.trace.message import same_id
 from assay.lab.harness.trace.trace import NOT_HEARD
 from assay.lab.suite.subscription import (
     ACKNOWLEDGED,
-    WISHES,
+    FILTERS,
     Subscription,
     strays,
     subscription_id,
@@ -26,12 +26,12 @@ from assay.lab.suite.subscription import (
 
 ACKNOWLEDGES: Final = "sep-2575-server-sends-subscription-ack"
 NAMES: Final = "sep-2575-server-tags-subscription-id"
-FILTERS: Final = "sep-2575-server-honors-notification-filter"
-TELLS: Final = {
+FILTERED: Final = "sep-2575-server-honors-notification-filter"
+CHANGES: Final = {
     "notifications/tools/list_changed": "sep-2575-server-sends-tools-list-changed-on-subscription",
     "notifications/prompts/list_changed": "sep-2575-server-sends-prompts-list-changed-on-subscription",
 }
-ROWS: Final = (ACKNOWLEDGES, NAMES, FILTERS, *TELLS.values())
+ROWS: Final = (ACKNOWLEDGES, NAMES, FILTERED, *CHANGES.values())
 DECLARED_BY: Final = (("tools", "listChanged"), ("prompts", "listChanged"), ("resources", "listChanged"))
 
 
@@ -43,7 +43,7 @@ def judge_listening(trace: Trace) -> Iterator[Observation]:
     for stray in strays(trace):
         expected = "the id of a subscription of this connection"
         yield observe(NAMES, False, stray, expected=expected, observed=repr(subscription_id(stray)))
-    for notice, row in TELLS.items():
+    for notice, row in CHANGES.items():
         yield from _filtered(notice, streams)
         yield from _told(notice, row, streams, trace)
 
@@ -70,7 +70,7 @@ def _named(stream: Subscription) -> Iterator[Observation]:
 
 
 def _filtered(notice: str, streams: list[Subscription]) -> Iterator[Observation]:
-    wished = [one for one in streams if one.wishes.get(WISHES[notice]) is True]
+    wished = [one for one in streams if one.filters.get(FILTERS[notice]) is True]
     happened = any(message.method == notice for one in wished for message in one.messages)
     for stream in streams:
         if stream in wished or stream.acknowledgement is None:
@@ -78,13 +78,13 @@ def _filtered(notice: str, streams: list[Subscription]) -> Iterator[Observation]
         unasked = [message for message in stream.messages if message.method == notice]
         if happened or unasked:
             expected = f"no {notice}, which it did not ask for"
-            yield observe(FILTERS, not unasked, stream, *unasked, expected=expected, observed=notice)
+            yield observe(FILTERED, not unasked, stream, *unasked, expected=expected, observed=notice)
 
 
 def _told(notice: str, row: str, streams: list[Subscription], trace: Trace) -> Iterator[Observation]:
     waited = [mark for mark in trace.marks(NOT_HEARD) if mark.info.get("method") == notice]
     for stream in streams:
-        if stream.wishes.get(WISHES[notice]) is True:
+        if stream.filters.get(FILTERS[notice]) is True:
             heard = [message for message in stream.messages if message.method == notice]
             if heard or waited:
                 expected = f"{notice} after a change"

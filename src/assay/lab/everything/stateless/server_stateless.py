@@ -39,8 +39,14 @@ from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import HTTP_ONLY, Transport
 from assay.lab.suite.mirrored_header import VERSION, request_of
-from assay.lab.suite.self_description import as_object, capabilities_of, is_of, reply_to, told
-from assay.lab.suite.self_description import meta_of as meta_of_self_description
+from assay.lab.suite.self_description import (
+    as_object,
+    capabilities_of,
+    is_of_revision,
+    outcome,
+    reply_to,
+    request_meta,
+)
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
 from assay.model.error import (
     HEADER_MISMATCH,
@@ -192,12 +198,12 @@ def judge_server_stateless(trace: Trace) -> Iterator[Observation]:
 
 def _discovery(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("server/discover"):
-        if not is_of(exchange, trace.revision) or exchange.answer is None:
+        if not is_of_revision(exchange, trace.revision) or exchange.answer is None:
             continue
         problem = _undiscovered(exchange, trace.revision.date)
         expected = "`supportedVersions` with this version, and `capabilities`"
         yield observe(DISCOVERS, problem is None, exchange, expected=expected, observed=problem)
-        if CLIENT_KEY not in meta_of_self_description(exchange):
+        if CLIENT_KEY not in request_meta(exchange):
             holds = exchange.result is not None and _status(exchange) in (None, 200)
             expected = "a result, though the client is not named"
             yield observe(NO_CLIENT, holds, exchange, expected=expected, observed=exchange)
@@ -246,7 +252,7 @@ def _server_stateless_incomplete(trace: Trace) -> Iterator[Observation]:
         if row is None or (reply is None and exchange.head is None):
             continue
         refused = reply is not None and reply.code == INVALID_PARAMS
-        said = told(exchange, reply)
+        said = outcome(exchange, reply)
         yield observe(row, refused, exchange, expected=f"error {INVALID_PARAMS}", observed=said)
         yield from _on_http(META_STATUS, exchange, 400, said)
 
@@ -256,15 +262,13 @@ def _versions(trace: Trace) -> Iterator[Observation]:
         version
         for one in trace.exchanges("server/discover")
         for version in one.items("supportedVersions")
-        if is_of(one, trace.revision)
+        if is_of_revision(one, trace.revision)
     ]
     for exchange in trace.exchanges():
         reply = reply_to(exchange, trace)
-        if meta_of_self_description(exchange).get(VERSION_KEY) != NO_VERSION or (
-            reply is None and exchange.head is None
-        ):
+        if request_meta(exchange).get(VERSION_KEY) != NO_VERSION or (reply is None and exchange.head is None):
             continue
-        said = told(exchange, reply)
+        said = outcome(exchange, reply)
         if exchange.head is not None and _header(exchange) != NO_VERSION:
             holds = _status(exchange) == 400 and reply is not None and reply.code == HEADER_MISMATCH
             expected = f"status 400 with error {HEADER_MISMATCH}: header and body differ"
@@ -310,7 +314,7 @@ def _not_found(trace: Trace) -> Iterator[Observation]:
             holds = exchange.head.status == 404 and reply is not None and reply.code == METHOD_NOT_FOUND
             expected = f"status 404 with error {METHOD_NOT_FOUND}"
             row = NOT_FOUND_ROWS[exchange.method]
-            yield observe(row, holds, exchange, expected=expected, observed=told(exchange, reply))
+            yield observe(row, holds, exchange, expected=expected, observed=outcome(exchange, reply))
 
 
 def _server_stateless_tools(trace: Trace) -> Iterator[Observation]:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.everything.evidence import answered, judged, result_faults
+from assay.lab.everything.evidence import answered, no_faults, result_faults
 from assay.lab.everything.fixture import HAS_TASKS, fixture_tool
 from assay.lab.harness import (
     ABSENT,
@@ -16,27 +15,32 @@ from assay.lab.harness import (
     Observation,
     Stage,
     Trace,
-    edited_results,
+    error_reply,
     observe,
-    on_reply,
+    result_reply,
 )
 from assay.lab.harness.driver.peer import Peer
+from assay.lab.harness.sabotage.saboteur import OnReply
 from assay.lab.harness.trace.trace import Exchange
-from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND
+from assay.lab.suite.self_description import as_object
+from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
 from .task import (
-    ENDS,
-    Story,
-    ask,
-    begin,
+    FINAL,
+    METHODS,
+    TaskHistory,
     call_tool,
     calls,
     creation_faults,
     duration_faults,
-    follow,
-    judge_opening,
-    refused_opening,
-    stories,
+    edited_results,
+    has_ended,
+    histories,
+    judge_discovery,
+    on_reply,
+    open_with_tasks,
+    poll,
+    send_about,
     sync_faults,
     task_of,
     wants_input,
@@ -50,87 +54,96 @@ HINT = {"ttl": 60_000, "pollInterval": 100}
 
 @official_scenario(
     "tasks-dispatch-and-envelope",
-    "What is a task, what is none, and what has gone",
+    "Call tools with and without tasks, and removed methods",
     needs=(HAS_TASKS, *map(fixture_tool, ("greet", "slow_compute", "failing_job", "confirm_delete"))),
 )
 async def drive_tasks_dispatch_and_envelope(stage: Stage) -> None:
-    peer = await begin(stage, elicitation={})
+    peer = await open_with_tasks(stage, elicitation={})
     await call_tool(peer, "greet", name="World")
     await peer.request("tools/call", {"name": "greet", "arguments": {"name": "legacy"}, "task": HINT})
     await call_tool(peer, "slow_compute", seconds=0, label="instant")
     await call_tool(peer, "failing_job")
     task = task_of(await call_tool(peer, "confirm_delete", filename="old.txt"))
     if task is not None:
-        await ask(peer, "tasks/get", task)
-        await _use(peer, task)
-    await ask(peer, "tasks/get", "no-such-task")
+        await send_about(peer, "tasks/get", task)
+        await _try_removed_methods(peer, task)
+    await send_about(peer, "tasks/get", "no-such-task")
 
 
-async def _use(peer: Peer, task: str) -> None:
-    """What has gone is asked about a task that is there."""
+async def _try_removed_methods(peer: Peer, task: str) -> None:
+    """Removed methods are requested for a task that exists."""
     await peer.request("tasks/result", {"taskId": task})
     await peer.request("tasks/list")
-    await follow(peer, task, wants_input)
-    await ask(peer, "tasks/update", task, inputResponses={"unknown-key": {"ignored": True}})
-    await ask(peer, "tasks/get", task)
-    await ask(peer, "tasks/cancel", task)
+    await poll(peer, task, wants_input)
+    await send_about(peer, "tasks/update", task, inputResponses={"unknown-key": {"ignored": True}})
+    await send_about(peer, "tasks/get", task)
+    await send_about(peer, "tasks/cancel", task)
 
 
 @official_scenario(
     "tasks-wire-fields",
-    "The fields of a task, and how long it can be read",
+    "Read a task until and after it has ended",
     needs=(HAS_TASKS, fixture_tool("slow_compute")),
 )
 async def drive_tasks_wire_fields(stage: Stage) -> None:
-    peer = await begin(stage)
+    peer = await open_with_tasks(stage)
     task = task_of(await call_tool(peer, "slow_compute", seconds=1, label="fields"))
     if task is not None:
-        await follow(peer, task)
-        await ask(peer, "tasks/get", task)
+        await poll(peer, task)
+        await send_about(peer, "tasks/get", task)
 
 
 # --- how it is judged
 
 
-OPENING = "tasks-dispatch-bootstrap"
-RESULT_GONE = "sep-2663-tasks-result-removed-method-not-found"
-LIST_GONE = "tasks-removed-tasks-list"
+DISPATCH = "tasks-dispatch-bootstrap"
+RESULT_REMOVED = "sep-2663-tasks-result-removed-method-not-found"
+LIST_REMOVED = "tasks-removed-tasks-list"
 UNHINTED = "tasks-server-directed-creation-no-hint"
 HINTED = "sep-2663-legacy-task-param-ignored"
 INSTANT = "tasks-immediate-result-shortcut"
-KIND = "tasks-result-type-complete-on-non-task-responses"
+COMPLETE = "tasks-result-type-complete-on-non-task-responses"
 DURABLE = "sep-2663-durable-create-strong-consistency"
 UNKNOWN = "sep-2663-tasks-get-invalid-task-id-32602"
-GONE = {"tasks/result": RESULT_GONE, "tasks/list": LIST_GONE}
-ABOUT = ("tasks/get", "tasks/update", "tasks/cancel")
+REMOVED = {"tasks/result": RESULT_REMOVED, "tasks/list": LIST_REMOVED}
 
 
 @official_check(
     "tasks-dispatch-and-envelope",
-    "What is a task, what is none, and what has gone",
-    requirements=(OPENING, RESULT_GONE, LIST_GONE, UNHINTED, HINTED, INSTANT, KIND, DURABLE, UNKNOWN),
+    "Calls become tasks as the server decides, and removed methods are unknown",
+    requirements=(
+        DISPATCH,
+        RESULT_REMOVED,
+        LIST_REMOVED,
+        UNHINTED,
+        HINTED,
+        INSTANT,
+        COMPLETE,
+        DURABLE,
+        UNKNOWN,
+    ),
 )
 def judge_tasks_dispatch_and_envelope(trace: Trace) -> Iterator[Observation]:
-    yield from judge_opening(OPENING, trace)
+    yield from judge_discovery(DISPATCH, trace)
     yield from _judge_calls(trace)
     yield from _judge_kinds(trace)
-    for story in stories(trace, "confirm_delete"):
-        if story.gets:
-            yield _judge_durable(story)
-            yield from _judge_strangers(trace, story)
+    for history in histories(trace, "confirm_delete"):
+        if history.gets:
+            yield _judge_durable(history)
+            yield from _judge_unknown(trace, history)
 
 
 def _judge_calls(trace: Trace) -> Iterator[Observation]:
     for exchange in calls(trace, "failing_job"):
-        expected = "a task, though the call gives no hint"
-        yield judged(UNHINTED, result_faults(exchange, creation_faults), exchange, expected=expected)
+        expected = "a task, although the call has no `task` parameter"
+        yield no_faults(UNHINTED, result_faults(exchange, creation_faults), exchange, expected=expected)
     for exchange in calls(trace, "greet"):
         if "task" in exchange.params:
-            expected = "the result at once: a `task` parameter means nothing"
-            yield judged(HINTED, result_faults(exchange, sync_faults), exchange, expected=expected)
+            expected = "the result at once: a `task` parameter has no meaning"
+            yield no_faults(HINTED, result_faults(exchange, sync_faults), exchange, expected=expected)
     for exchange in calls(trace, "slow_compute"):
         expected = "the result at once, or a task"
-        yield judged(INSTANT, result_faults(exchange, _instant_faults), exchange, expected=expected)
+        yield no_faults(INSTANT, result_faults(exchange, _instant_faults), exchange, expected=expected)
 
 
 def _instant_faults(result: dict[str, Any]) -> Iterator[str]:
@@ -139,41 +152,41 @@ def _instant_faults(result: dict[str, Any]) -> Iterator[str]:
 
 
 def _judge_kinds(trace: Trace) -> Iterator[Observation]:
-    for exchange in (*calls(trace, "greet"), *_about_tasks(trace)):
+    for exchange in (*calls(trace, "greet"), *_task_requests(trace)):
         if exchange.result is not None:
             kind = exchange.result.get("resultType")
             expected = f'resultType "complete" of {exchange.method}'
             yield observe(
-                KIND, kind == "complete", exchange, expected=expected, observed=f"resultType {kind!r}"
+                COMPLETE, kind == "complete", exchange, expected=expected, observed=f"resultType {kind!r}"
             )
 
 
-def _about_tasks(trace: Trace) -> Iterator[Exchange]:
-    return (exchange for method in ABOUT for exchange in answered(trace, method))
+def _task_requests(trace: Trace) -> Iterator[Exchange]:
+    return (exchange for method in METHODS for exchange in answered(trace, method))
 
 
-def _judge_durable(story: Story) -> Observation:
-    """Whoever was told of a task can read it at once."""
-    first = story.gets[0]
+def _judge_durable(history: TaskHistory) -> Observation:
+    """A new task can be read at once."""
+    first = history.gets[0]
     holds = (first.result or {}).get("taskId") == first.params.get("taskId")
-    return observe(DURABLE, holds, story.call, first, expected="the task that was made", observed=first)
+    return observe(DURABLE, holds, history.call, first, expected="the new task", observed=first)
 
 
-def _judge_strangers(trace: Trace, story: Story) -> Iterator[Observation]:
-    """Where a task can be read, what is refused is refused for the method, or for the id."""
-    if story.gets[0].result is None:
+def _judge_unknown(trace: Trace, history: TaskHistory) -> Iterator[Observation]:
+    """Only if a task can be read: then only the method or the id is a reason to refuse."""
+    if history.gets[0].result is None:
         return
-    for method, row in GONE.items():
+    for method, row in REMOVED.items():
         for exchange in answered(trace, method):
             holds = exchange.code == METHOD_NOT_FOUND
             yield observe(row, holds, exchange, expected=f"error {METHOD_NOT_FOUND}", observed=exchange)
     for exchange in answered(trace, "tasks/get", taskId="no-such-task"):
         holds = exchange.code == INVALID_PARAMS
-        expected = f"error {INVALID_PARAMS}: there is no such task"
-        yield observe(UNKNOWN, holds, story.gets[0], exchange, expected=expected, observed=exchange)
+        expected = f"error {INVALID_PARAMS}: the task does not exist"
+        yield observe(UNKNOWN, holds, history.gets[0], exchange, expected=expected, observed=exchange)
 
 
-TASKS_WIRE_FIELDS_OPENING = "tasks-wire-fields-bootstrap"
+FIELDS = "tasks-wire-fields-bootstrap"
 NAMES = "tasks-wire-field-renames"
 ALIVE = "tasks-no-early-ttl-expiry"
 UNRELATED = "tasks-no-related-task-meta-on-inlined-result"
@@ -182,24 +195,24 @@ RELATED_KEY = "io.modelcontextprotocol/related-task"
 
 @official_check(
     "tasks-wire-fields",
-    "The fields of a task",
-    requirements=(TASKS_WIRE_FIELDS_OPENING, NAMES, ALIVE, UNRELATED),
+    "Tasks have the fields of this revision",
+    requirements=(FIELDS, NAMES, ALIVE, UNRELATED),
 )
 def judge_tasks_wire_fields(trace: Trace) -> Iterator[Observation]:
-    yield from judge_opening(TASKS_WIRE_FIELDS_OPENING, trace)
+    yield from judge_discovery(FIELDS, trace)
     for exchange in calls(trace, "slow_compute"):
         yield _judge_names(exchange)
-    for story in stories(trace, "slow_compute"):
-        for exchange in story.gets:
+    for history in histories(trace, "slow_compute"):
+        for exchange in history.gets:
             if exchange.result is not None:
                 yield _judge_names(exchange)
                 yield from _judge_relation(exchange, exchange.result)
-        yield from _judge_life(story)
+        yield from _judge_life(history)
 
 
 def _judge_names(exchange: Exchange) -> Observation:
     expected = "ttlMs and pollIntervalMs in whole milliseconds, and no ttl or pollInterval"
-    return judged(NAMES, result_faults(exchange, duration_faults), exchange, expected=expected)
+    return no_faults(NAMES, result_faults(exchange, duration_faults), exchange, expected=expected)
 
 
 def _judge_relation(exchange: Exchange, task: dict[str, Any]) -> Iterator[Observation]:
@@ -207,29 +220,28 @@ def _judge_relation(exchange: Exchange, task: dict[str, Any]) -> Iterator[Observ
     if isinstance(result, dict):
         meta = result.get("_meta")
         faults = [f"_meta[{RELATED_KEY!r}]"] if isinstance(meta, dict) and RELATED_KEY in meta else []
-        yield judged(UNRELATED, faults, exchange, expected=f"a result without {RELATED_KEY}")
+        yield no_faults(UNRELATED, faults, exchange, expected=f"a result without {RELATED_KEY}")
 
 
-def _judge_life(story: Story) -> Iterator[Observation]:
-    """A task that has ended can be read again while its time to live lasts."""
-    created = story.call.request.frame.t
+def _judge_life(history: TaskHistory) -> Iterator[Observation]:
+    """A task that has ended can be read again during its time to live."""
+    created = history.call.request.frame.t
     ended: dict[str, Any] | None = None
-    for exchange in story.gets:
-        if ended is not None and exchange.answer is not None and _lives(ended, exchange, created):
-            seen = exchange.result or {}
-            holds = seen.get("taskId") == ended.get("taskId") and seen.get("status") == ended.get("status")
-            faults = [] if holds else [str(exchange)]
-            yield judged(ALIVE, faults, story.call, exchange, expected="the task, as long as its ttlMs")
-        if ended is None and (exchange.result or {}).get("status") in ENDS:
-            ended = exchange.result
+    for exchange in history.gets:
+        task = exchange.result or {}
+        if ended is not None and _lives(ended, exchange, created):
+            holds = all(task.get(key) == ended.get(key) for key in ("taskId", "status"))
+            expected = "the task, until its ttlMs is over"
+            yield observe(ALIVE, holds, history.call, exchange, expected=expected, observed=exchange)
+        if ended is None and task.get("status") in FINAL:
+            ended = task
 
 
 def _lives(task: dict[str, Any], exchange: Exchange, created: float) -> bool:
-    """Whether the answer came before the task may be gone, counted from before it was made."""
+    """Whether the reply came within the time to live, counted from before the task was created."""
     ttl = task.get("ttlMs")
-    if ttl is None:
-        return True
-    assert exchange.answer is not None
+    if exchange.answer is None or ttl is None:
+        return exchange.answer is not None
     is_number = isinstance(ttl, int | float) and not isinstance(ttl, bool)
     return is_number and (exchange.answer.frame.t - created) * 1000 < ttl
 
@@ -237,100 +249,67 @@ def _lives(task: dict[str, Any], exchange: Exchange, created: float) -> bool:
 # --- what the checks must catch
 
 
-@on_reply(
-    "the first tasks/get of a task does not find it",
-    breaks="sep-2663-durable-create-strong-consistency",
-    double=DOUBLE,
-)
+@on_reply("does not find a task at the first tasks/get", breaks=DURABLE)
 def there_in_a_while(reply: Json, context: FaultContext) -> Json:
     known = context.memory.setdefault("known", set())
     name = context.params.get("taskId")
     if context.method == "tasks/get" and name not in known:
         known.add(name)
-        return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32602, "message": "no such task"}}
+        return error_reply(reply, INVALID_PARAMS, "no such task")
     return reply
 
 
-@on_reply("a `task` parameter makes a task", breaks="sep-2663-legacy-task-param-ignored", double=DOUBLE)
+@on_reply("makes a task because of a `task` parameter", breaks=HINTED)
 def hint_obeyed(reply: Json, context: FaultContext) -> Json:
     if "task" in context.params and "result" in reply:
         reply["result"].update(resultType="task", taskId="1", status="working")
     return reply
 
 
-@on_reply(
-    "an unknown task is answered with -32603",
-    breaks="sep-2663-tasks-get-invalid-task-id-32602",
-    double=DOUBLE,
-)
+@on_reply("answers an unknown task with -32603", breaks=UNKNOWN)
 def unknown_task_breaks(reply: Json, context: FaultContext) -> Json:
     if context.method == "tasks/get" and "error" in reply:
-        reply["error"]["code"] = -32603
+        reply["error"]["code"] = INTERNAL_ERROR
     return reply
 
 
-@on_reply("tasks/result is answered", breaks="sep-2663-tasks-result-removed-method-not-found", double=DOUBLE)
-def old_result_method(reply: Json, context: FaultContext) -> Json:
-    if context.method == "tasks/result":
-        return {"jsonrpc": "2.0", "id": reply["id"], "result": {"resultType": "complete", "content": []}}
-    return reply
+def _answer_removed(method: str, result: Json) -> OnReply:
+    return lambda reply, context: result_reply(reply, result) if context.method == method else reply
 
 
-@on_reply(
-    "a request that declares the extension is refused", breaks="tasks-dispatch-bootstrap", double=DOUBLE
+REMOVED_METHODS: Final = tuple(
+    on_reply(f"answers {method}", id=f"tasks.{name}", breaks=REMOVED[method])(
+        _answer_removed(method, {"resultType": "complete", key: []})
+    )
+    for name, method, key in (
+        ("old-result-method", "tasks/result", "content"),
+        ("old-list-method", "tasks/list", "tasks"),
+    )
 )
-def shut_to_dispatch(reply: Json, context: FaultContext) -> Json:
-    return refused_opening(reply, context)
 
 
-@on_reply(
-    "the result that comes at once is empty",
-    breaks="tasks-immediate-result-shortcut",
-    scenario="tasks-dispatch-and-envelope",
-    double=DOUBLE,
-)
+@on_reply("returns an empty result at once", breaks=INSTANT, scenario="tasks-dispatch-and-envelope")
 def instant_without_content(reply: Json, context: FaultContext) -> Json:
-    given = context.params.get("arguments")
-    if isinstance(given, dict) and given.get("seconds") == 0:
+    if as_object(context.params.get("arguments")).get("seconds") == 0:
         reply["result"] = {"resultType": "complete", "content": []}
     return reply
 
 
-@on_reply("tasks/list is answered", breaks="tasks-removed-tasks-list", double=DOUBLE)
-def old_list_method(reply: Json, context: FaultContext) -> Json:
-    if context.method == "tasks/list":
-        return {"jsonrpc": "2.0", "id": reply["id"], "result": {"resultType": "complete", "tasks": []}}
-    return reply
-
-
-@on_reply(
-    "without a `task` parameter there is no task",
-    breaks="tasks-server-directed-creation-no-hint",
-    double=DOUBLE,
-)
+@on_reply("makes no task without a `task` parameter", breaks=UNHINTED)
 def task_only_on_hint(reply: Json, context: FaultContext) -> Json:
     if context.params.get("name") == "failing_job" and "task" not in context.params:
         reply["result"] = {"resultType": "complete", "content": [{"type": "text", "text": "done"}]}
     return reply
 
 
-@on_reply(
-    "a task that has ended is forgotten before its ttlMs", breaks="tasks-no-early-ttl-expiry", double=DOUBLE
-)
+@on_reply("forgets an ended task before its ttlMs", breaks=ALIVE)
 def gone_at_its_end(reply: Json, context: FaultContext) -> Json:
-    ended = context.memory.setdefault("ended", set())
-    if context.method == "tasks/get" and context.params.get("taskId") in ended:
-        return {"jsonrpc": "2.0", "id": reply["id"], "error": {"code": -32602, "message": "it has expired"}}
-    if context.method == "tasks/get" and "result" in reply and reply["result"]["status"] in ENDS:
-        ended.add(context.params.get("taskId"))
+    if context.method == "tasks/get" and has_ended(reply, context):
+        return error_reply(reply, INVALID_PARAMS, "it has expired")
     return reply
 
 
-@on_reply(
-    "the result in a task has the related-task key",
-    breaks="tasks-no-related-task-meta-on-inlined-result",
-    double=DOUBLE,
-)
+@on_reply("adds the related-task key to the result in a task", breaks=UNRELATED)
 def related_task(reply: Json, context: FaultContext) -> Json:
     result = reply.get("result", {}).get("result")
     if context.method == "tasks/get" and result:
@@ -338,14 +317,14 @@ def related_task(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-@on_reply("ttlMs is a fraction", breaks="tasks-wire-field-renames", double=DOUBLE)
+@on_reply("returns a fractional ttlMs", breaks=NAMES)
 def half_milliseconds(reply: Json, context: FaultContext) -> Json:
     if "taskId" in reply.get("result", {}):
         reply["result"]["ttlMs"] += 0.5
     return reply
 
 
-@on_reply("a task has `ttl` and `pollInterval`", breaks="tasks-wire-field-renames", double=DOUBLE)
+@on_reply("names durations `ttl` and `pollInterval`", breaks=NAMES)
 def old_duration_names(reply: Json, context: FaultContext) -> Json:
     task = reply.get("result", {})
     if "taskId" in task:
@@ -353,21 +332,7 @@ def old_duration_names(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-@on_reply(
-    "a request that declares the extension is refused", breaks="tasks-wire-fields-bootstrap", double=DOUBLE
-)
-def shut_to_fields(reply: Json, context: FaultContext) -> Json:
-    return refused_opening(reply, context)
-
-
 RESULT_EDITS: Final = edited_results(
     "tasks/get",
-    (
-        "tasks.kind-left-out",
-        "tasks/get has no resultType",
-        "tasks-result-type-complete-on-non-task-responses",
-        "resultType",
-        ABSENT,
-    ),
-    double=DOUBLE,
+    ("tasks.kind-left-out", "answers tasks/get without resultType", COMPLETE, "resultType", ABSENT),
 )

@@ -6,27 +6,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.everything.evidence import judged
+from assay.lab.everything.evidence import no_faults
 from assay.lab.everything.fixture import HAS_TASKS, UNDECLARED, declares_tasks, fixture_tool
-from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, on_reply, on_request
-from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
+from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.sabotage.saboteur import meta_of
 from assay.lab.harness.trace.message import Message
+from assay.lab.suite.self_description import as_object
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN, Subscription, subscriptions
 from assay.model.error import MISSING_CAPABILITY
 
 from .task import (
-    DECLARED,
-    ENDS,
-    about,
-    ask,
-    begin,
+    FINAL,
     call_tool,
     calls,
     completion_faults,
     duration_faults,
+    on_reply,
+    open_with_tasks,
+    send_about,
+    task_exchanges,
     task_faults,
     task_of,
 )
@@ -34,165 +32,136 @@ from .task import (
 # --- what is asked
 
 
-TOLD = "notifications/tasks"
+STATUS_CHANGED = "notifications/tasks"
 
 
 @official_scenario(
     "tasks-status-notifications",
-    "Whoever listens for a task is told how it goes",
+    "Listen for the status of a task",
     needs=(HAS_TASKS, fixture_tool("slow_compute")),
 )
 async def drive_tasks_status_notifications(stage: Stage) -> None:
-    peer = await begin(stage)
+    peer = await open_with_tasks(stage)
     task = task_of(await call_tool(peer, "slow_compute", seconds=1, label="told"))
     if task is None:
         return
-    wishes = {"taskIds": [task]}
-    pending = await peer.start(LISTEN, {"notifications": wishes})
-    heard = await peer.hear(ACKNOWLEDGED, during=pending)
-    if heard is not None:
-        if task in _granted(heard.params):
-            await _hear_its_end(peer, task)
-            await ask(peer, "tasks/get", task)
-        refused = await peer.start(LISTEN, {"notifications": wishes, "_meta": UNDECLARED})
+    params = {"notifications": {"taskIds": [task]}}
+    pending = await peer.start(LISTEN, params)
+    acknowledgement = await peer.hear(ACKNOWLEDGED, during=pending)
+    if acknowledgement is not None:
+        if task in _granted(acknowledgement):
+            await _await_end(peer, task)
+            await send_about(peer, "tasks/get", task)
+        refused = await peer.start(LISTEN, {**params, "_meta": UNDECLARED})
         await peer.hear(ACKNOWLEDGED, during=refused)
 
 
-async def _hear_its_end(peer: Peer, task: str) -> None:
-    """Each notification is waited for, up to one that tells of an end; a mark is left if none comes."""
-    told = await peer.hear(TOLD, taskId=task)
-    while told is not None and told.params.get("status") not in ENDS:
-        told = await peer.hear(TOLD, taskId=task)
+async def _await_end(peer: Peer, task: str) -> None:
+    """Wait for notifications until one reports an end; a mark records that none came."""
+    status = await peer.hear(STATUS_CHANGED, taskId=task)
+    while status is not None and status.params.get("status") not in FINAL:
+        status = await peer.hear(STATUS_CHANGED, taskId=task)
 
 
-def _granted(params: dict[str, Any]) -> list[Any]:
-    granted = params.get("notifications")
-    names = granted.get("taskIds") if isinstance(granted, dict) else None
-    return names if isinstance(names, list) else []
-
-
-STRANGE = ("notifications/progress", "notifications/message", "notifications/tasks/status")
-"""What has no place on a stream for tasks; the last is the name of an earlier draft."""
-
-
-@official_check("tasks-status-notifications", "Whoever listens for a task is told how it goes")
-def judge_tasks_status_notifications(trace: Trace) -> Iterator[Observation]:
-    asked = [one for one in subscriptions(trace) if "taskIds" in one.wishes]
-    let_in = [one for one in asked if declares_tasks(one.exchange.params) and one.acknowledgement is not None]
-    for one in let_in:
-        for message in one.messages:
-            if message.method in STRANGE:
-                yield judged(
-                    "tasks-status-notifications",
-                    [str(message)],
-                    one,
-                    message,
-                    expected=f"{TOLD}, and nothing else of a task",
-                )
-        for task in _tasks_status_notifications_granted(one):
-            yield from _judge_told(one, task, trace)
-    for one in asked if let_in else ():
-        decided = one.acknowledgement is not None or one.exchange.answer is not None
-        if decided and not declares_tasks(one.exchange.params):
-            expected = f"error {MISSING_CAPABILITY}: the client does not declare the extension"
-            yield judged(
-                "tasks-status-notifications", _stranger_faults(one), let_in[0], one, expected=expected
-            )
-
-
-def _tasks_status_notifications_granted(one: Subscription) -> list[str]:
-    params = {} if one.acknowledgement is None else one.acknowledgement.params
-    granted = params.get("notifications")
-    names = granted.get("taskIds") if isinstance(granted, dict) else None
+def _granted(acknowledgement: Message) -> list[str]:
+    names = as_object(acknowledgement.params.get("notifications")).get("taskIds")
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def _judge_told(one: Subscription, task: str, trace: Trace) -> Iterator[Observation]:
-    told = [message for message in one.messages if _tells(message, task)]
-    for message in told:
-        yield judged(
-            "tasks-status-notifications", _told_faults(message.params), message, expected="the whole task"
+# --- how it is judged
+
+
+REQUIREMENT = "tasks-status-notifications"
+OTHERS = ("notifications/progress", "notifications/message", "notifications/tasks/status")
+"""Notifications that must not come on a stream for tasks; the last is the name of an earlier draft."""
+
+
+@official_check(REQUIREMENT, "Listeners for a task receive its status")
+def judge_tasks_status_notifications(trace: Trace) -> Iterator[Observation]:
+    streams = [stream for stream in subscriptions(trace) if "taskIds" in stream.filters]
+    opened = [
+        stream for stream in streams if declares_tasks(stream.exchange.params) and stream.acknowledgement
+    ]
+    for stream in opened:
+        for message in stream.messages:
+            if message.method in OTHERS:
+                expected = f"{STATUS_CHANGED}, and no other notification of a task"
+                yield observe(REQUIREMENT, False, stream, message, expected=expected, observed=message)
+        for task in _granted(stream.acknowledgement) if stream.acknowledgement is not None else ():
+            yield from _judge_status(stream, task, trace)
+    for stream in streams if opened else ():
+        decided = stream.acknowledgement is not None or stream.exchange.answer is not None
+        if decided and not declares_tasks(stream.exchange.params):
+            yield observe(
+                REQUIREMENT,
+                stream.exchange.code == MISSING_CAPABILITY,
+                opened[0],
+                stream,
+                expected=f"error {MISSING_CAPABILITY}: the client does not declare the extension",
+                observed="an acknowledgement" if stream.acknowledgement is not None else stream.exchange,
+            )
+
+
+def _judge_status(stream: Subscription, task: str, trace: Trace) -> Iterator[Observation]:
+    notices = [
+        message
+        for message in stream.messages
+        if message.method == STATUS_CHANGED and message.params.get("taskId") == task
+    ]
+    for message in notices:
+        yield no_faults(REQUIREMENT, _status_faults(message.params), message, expected="the whole task")
+    ends = [message for message in notices if message.params.get("status") in FINAL]
+    if not ends and trace.header.closed and _was_working(stream, task, trace):
+        observed = f"{len(notices)} notifications, none of an end"
+        yield observe(
+            REQUIREMENT, False, stream, expected="a notification of the later end", observed=observed
         )
-    ends = [message for message in told if message.params.get("status") in ENDS]
-    if not ends and trace.header.closed and _was_working(one, task, trace):
-        faults = [f"{len(told)} notifications, none of an end"]
-        yield judged(
-            "tasks-status-notifications", faults, one, expected="the end of the task, which came later"
-        )
-    seen = [exchange for exchange in about(trace, "tasks/get", task) if exchange.result is not None]
-    if ends and seen:
-        faults = list(_difference(ends[-1], seen[-1].result or {}))
-        yield judged(
-            "tasks-status-notifications", faults, ends[-1], seen[-1], expected="what tasks/get says of it"
-        )
+    gets = [exchange for exchange in task_exchanges(trace, "tasks/get", task) if exchange.result is not None]
+    if ends and gets:
+        faults = _differences(ends[-1], gets[-1].result or {})
+        yield no_faults(REQUIREMENT, faults, ends[-1], gets[-1], expected="the task as in tasks/get")
 
 
-def _tells(message: Message, task: str) -> bool:
-    return message.method == TOLD and message.params.get("taskId") == task
-
-
-def _was_working(one: Subscription, task: str, trace: Trace) -> bool:
-    """Whether the work cannot have been done before the server agreed to tell of it."""
-    heard = one.acknowledgement
+def _was_working(stream: Subscription, task: str, trace: Trace) -> bool:
+    """Whether the task cannot have ended before the acknowledgement."""
     for exchange in calls(trace, "slow_compute"):
-        if heard is not None and (exchange.result or {}).get("taskId") == task:
+        if stream.acknowledgement is not None and (exchange.result or {}).get("taskId") == task:
             seconds = exchange.params["arguments"].get("seconds")
-            passed = heard.frame.t - exchange.request.frame.t
+            passed = stream.acknowledgement.frame.t - exchange.request.frame.t
             return isinstance(seconds, int | float) and passed < seconds
     return False
 
 
-def _told_faults(task: dict[str, Any]) -> Iterator[str]:
+def _status_faults(task: dict[str, Any]) -> Iterator[str]:
     yield from task_faults(task)
     yield from duration_faults(task)
     if task.get("status") == "completed":
         yield from completion_faults(task)
 
 
-def _difference(told: Message, seen: dict[str, Any]) -> Iterator[str]:
+def _differences(notice: Message, task: dict[str, Any]) -> Iterator[str]:
     for key in ("status", "createdAt", "result"):
-        if told.params.get(key) != seen.get(key):
+        if notice.params.get(key) != task.get(key):
             yield f"another {key} in the notification than in tasks/get"
-
-
-def _stranger_faults(one: Subscription) -> Iterator[str]:
-    if one.exchange.code != MISSING_CAPABILITY:
-        yield "an acknowledgement" if one.acknowledgement is not None else str(one.exchange)
 
 
 # --- what the checks must catch
 
 
-@on_reply(
-    "the end of a task is not told to who listens",
-    breaks="tasks-status-notifications",
-    silent=True,
-    double=DOUBLE,
-)
+@on_reply("does not notify listeners of the end of a task", breaks=REQUIREMENT, silent=True)
 def end_untold(reply: Json, context: FaultContext) -> Json | None:
     is_end = reply.get("params", {}).get("status") == "completed"
-    return None if reply.get("method") == "notifications/tasks" and is_end else reply
+    return None if reply.get("method") == STATUS_CHANGED and is_end else reply
 
 
-@on_reply(
-    "tasks are told of as notifications/tasks/status", breaks="tasks-status-notifications", double=DOUBLE
-)
+@on_reply("also sends notifications/tasks/status", breaks=REQUIREMENT)
 def old_notification(reply: Json, context: FaultContext) -> list[Json]:
-    is_told = reply.get("method") == "notifications/tasks"
-    return [reply, {**reply, "method": "notifications/tasks/status"}] if is_told else [reply]
+    is_status = reply.get("method") == STATUS_CHANGED
+    return [reply, {**reply, "method": "notifications/tasks/status"}] if is_status else [reply]
 
 
-@on_request("listening for a task needs no declaration", breaks="tasks-status-notifications", double=DOUBLE)
-def stranger_listens(message: Json, context: FaultContext) -> Json:
-    if message.get("method") == "subscriptions/listen":
-        meta_of(message)[CAPABILITIES_KEY] = DECLARED
-    return message
-
-
-@on_reply(
-    "a notification of a completed task has no result", breaks="tasks-status-notifications", double=DOUBLE
-)
+@on_reply("notifies of a completed task without its result", breaks=REQUIREMENT)
 def told_in_part(reply: Json, context: FaultContext) -> Json:
-    if reply.get("method") == "notifications/tasks":
+    if reply.get("method") == STATUS_CHANGED:
         reply["params"].pop("result", None)
     return reply

@@ -20,7 +20,7 @@ from assay.lab.harness.driver.choice import NOWHERE, uris_of
 from assay.lab.harness.subject.discovery import LISTS
 from assay.lab.harness.trace.listing import listings
 from assay.lab.suite.retry import wants_input
-from assay.lab.suite.self_description import is_of
+from assay.lab.suite.self_description import is_of_revision
 from assay.revisions.revision import Results
 
 # --- what is asked
@@ -57,7 +57,7 @@ async def drive_lists(stage: Stage) -> None:
 def judge_cache_hints(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges(*trace.revision.cacheable):
         result = exchange.result
-        if result is None or wants_input(exchange) or not is_of(exchange, trace.revision):
+        if result is None or wants_input(exchange) or not is_of_revision(exchange, trace.revision):
             continue
         ttl, scope = result.get("ttlMs"), result.get("cacheScope")
         hinted = _is_whole(ttl) and scope in ("public", "private")

@@ -40,8 +40,14 @@ from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.retry import identity
-from assay.lab.suite.self_description import as_object, capabilities_of, is_of, reply_to, told
-from assay.lab.suite.self_description import meta_of as meta_of_self_description
+from assay.lab.suite.self_description import (
+    as_object,
+    capabilities_of,
+    is_of_revision,
+    outcome,
+    reply_to,
+    request_meta,
+)
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from assay.revisions.registry import BY_DATE, HANDSHAKE
 from assay.revisions.revision import Opening
@@ -138,7 +144,7 @@ EXTENSION: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*/([A-Za-z0-9]([A-Za-z0-9._
 @check("server/discover says all that it must", requirements=("VER-03", "VER-04", "VER-05", "VER-06"))
 def judge_discovery(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("server/discover"):
-        if exchange.answer is None or not is_of(exchange, trace.revision):
+        if exchange.answer is None or not is_of_revision(exchange, trace.revision):
             continue
         there = exchange.code != METHOD_NOT_FOUND
         yield observe("VER-03", there, exchange, expected="a result", observed=exchange)
@@ -170,13 +176,13 @@ def _problem(result: dict[str, Any], version: str) -> str | None:
 @check("A version that is not spoken is refused, and others are offered", requirements=("VER-01", "VER-10"))
 def judge_versions(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
-        version = meta_of_self_description(exchange).get(VERSION_KEY)
+        version = request_meta(exchange).get(VERSION_KEY)
         reply = reply_to(exchange, trace)
         answered = reply is not None or exchange.head is not None
         if isinstance(version, str) and version not in BY_DATE and answered:
             problem = _versions_problem(reply, version, trace.revision.date)
             expected = f"error {UNSUPPORTED_VERSION} with `supported` and `requested`"
-            observed = problem or told(exchange, reply)
+            observed = problem or outcome(exchange, reply)
             yield observe("VER-01", problem is None, exchange, expected=expected, observed=observed)
     known = _supported(trace)
     for exchange in trace.exchanges("initialize"):
@@ -185,7 +191,7 @@ def judge_versions(trace: Trace) -> Iterator[Observation]:
             text = json.dumps(reply.error)
             named = any(one in text for one in known)
             expected = "an error that names versions"
-            yield observe("VER-10", named, exchange, expected=expected, observed=told(exchange, reply))
+            yield observe("VER-10", named, exchange, expected=expected, observed=outcome(exchange, reply))
 
 
 def _versions_problem(reply: Message | None, version: str, spoken: str) -> str | None:
@@ -209,12 +215,10 @@ def _supported(trace: Trace) -> list[str]:
 def judge_any_client(trace: Trace) -> Iterator[Observation]:
     first: dict[str, Exchange] = {}
     for exchange in trace.exchanges("server/discover"):
-        if exchange.answer is None or not is_of(exchange, trace.revision):
+        if exchange.answer is None or not is_of_revision(exchange, trace.revision):
             continue
         before = first.setdefault(json.dumps(capabilities_of(exchange), sort_keys=True), exchange)
-        if meta_of_self_description(exchange).get(CLIENT_KEY) != meta_of_self_description(before).get(
-            CLIENT_KEY
-        ):
+        if request_meta(exchange).get(CLIENT_KEY) != request_meta(before).get(CLIENT_KEY):
             yield observe(
                 "META-12",
                 _offer(exchange) == _offer(before),
@@ -247,7 +251,7 @@ def judge_fresh_connection(trace: Trace) -> Iterator[Observation]:
                 expected="a result, as on the connection before",
                 observed=exchange,
             )
-        elif not first and exchange.result is not None and is_of(exchange, trace.revision):
+        elif not first and exchange.result is not None and is_of_revision(exchange, trace.revision):
             worked[name] = exchange
 
 

@@ -37,7 +37,7 @@ from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.envelope import duplicate_keys
 from assay.lab.suite.retry import NEEDED, forgeries, identity, wants_input
-from assay.lab.suite.self_description import as_object, capabilities_of, is_of
+from assay.lab.suite.self_description import as_object, capabilities_of, is_of_revision
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, MISSING_CAPABILITY, RESOURCE_NOT_FOUND
 from assay.revisions.revision import Asking
 
@@ -237,7 +237,7 @@ RETIRED: Final = (RESOURCE_NOT_FOUND, URL_REQUIRED)
 @check("Retired error codes are not used", requirements=("BASE-24",), everywhere=True)
 def judge_retired_codes(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
-        if exchange.code is not None and is_of(exchange, trace.revision):
+        if exchange.code is not None and is_of_revision(exchange, trace.revision):
             holds = exchange.code not in RETIRED
             yield observe("BASE-24", holds, exchange, expected="a code of this revision", observed=exchange)
 

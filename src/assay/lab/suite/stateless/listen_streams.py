@@ -28,9 +28,9 @@ from assay.lab.harness.trace.trace import NOT_HEARD
 from assay.lab.suite.self_description import as_object
 from assay.lab.suite.subscription import (
     ACKNOWLEDGED,
+    FILTERS,
     LISTEN,
-    TELLS,
-    WISHES,
+    NOTIFIES,
     Subscription,
     strays,
     subscription_id,
@@ -43,7 +43,7 @@ from assay.lab.suite.subscription import (
 @scenario(
     "Changes on listen streams",
     exercises=("stateless.listen-stream", "resources.announced"),
-    needs=(TELLS,),
+    needs=(NOTIFIES,),
     window=lambda revision: LISTEN in revision.requests,
     effects=True,
 )
@@ -67,7 +67,7 @@ def _wishes(areas: list[str], uris: list[str]) -> list[dict[str, Any]]:
 @scenario(
     "Listening",
     exercises=("stateless.acknowledged", "stateless.listen-stream"),
-    needs=(TELLS,),
+    needs=(NOTIFIES,),
     window=lambda revision: LISTEN in revision.requests,
 )
 async def drive_listening(stage: Stage) -> None:
@@ -115,7 +115,7 @@ def _excess(acknowledgement: Message, found: Subscription, trace: Trace) -> str 
     for wish, granted in as_object(acknowledgement.params.get("notifications")).items():
         if granted in (False, None, []):
             continue
-        if not _is_within(granted, found.wishes.get(wish)):
+        if not _is_within(granted, found.filters.get(wish)):
             return f"`{wish}`: {granted!r}, which was not asked for"
         area = "resources" if wish == "resourceSubscriptions" else wish.removesuffix("ListChanged")
         if declared is not None and area != wish and area not in declared.capabilities:
@@ -152,13 +152,13 @@ def _notice(message: Message, found: Subscription) -> Iterator[Observation]:
     alien = message.method in OF_REQUESTS
     expected = "nothing that belongs to another request"
     yield observe("SUB-10", not alien, found, message, expected=expected, observed=message)
-    if message.method in WISHES:
+    if message.method in FILTERS:
         wished = _is_wished(message, found)
         yield observe("SUB-01", wished, found, message, expected="only what was asked for", observed=message)
 
 
 def _is_wished(message: Message, found: Subscription) -> bool:
-    wish = found.wishes.get(WISHES[message.method])
+    wish = found.filters.get(FILTERS[message.method])
     if message.method != UPDATED:
         return wish is True
     uri = str(message.params.get("uri"))

@@ -23,7 +23,14 @@ from assay.lab.harness.sabotage.saboteur import meta_of, params_of
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Exchange
-from assay.lab.suite.self_description import as_object, capabilities_of, is_of, missing, reply_to, told
+from assay.lab.suite.self_description import (
+    as_object,
+    capabilities_of,
+    is_of_revision,
+    missing_fields,
+    outcome,
+    reply_to,
+)
 from assay.model.error import HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST
 
 # --- how it is judged
@@ -34,7 +41,7 @@ def judge_required_meta(trace: Trace) -> Iterator[Observation]:
     introduced: set[str] = set()
     for exchange in trace.exchanges():
         connection = exchange.request.frame.connection
-        lacking = missing(exchange, trace.revision)
+        lacking = missing_fields(exchange, trace.revision)
         reply = reply_to(exchange, trace)
         if lacking and (reply is not None or exchange.head is not None):
             yield observe(
@@ -42,14 +49,14 @@ def judge_required_meta(trace: Trace) -> Iterator[Observation]:
                 _is_refused(exchange, reply, lacking),
                 exchange,
                 expected=f"error {INVALID_PARAMS} (HTTP 400) for a request without {lacking[0]}",
-                observed=told(exchange, reply),
+                observed=outcome(exchange, reply),
             )
             if connection in introduced:
                 expected = f"an error: an earlier request with {lacking[0]} does not stand in"
                 yield observe(
                     "BASE-27", exchange.result is None, exchange, expected=expected, observed=exchange
                 )
-        elif is_of(exchange, trace.revision) and exchange.result is not None:
+        elif is_of_revision(exchange, trace.revision) and exchange.result is not None:
             introduced.add(connection)
 
 
@@ -78,7 +85,7 @@ FORMATS: Final = {
 )
 def judge_result_meta(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
-        if exchange.result is not None and is_of(exchange, trace.revision):
+        if exchange.result is not None and is_of_revision(exchange, trace.revision):
             meta = as_object(exchange.result.get("_meta"))
             named = isinstance(as_object(meta.get(SERVER_KEY)).get("name"), str)
             yield observe("META-11", named, exchange, expected=f"`_meta` with {SERVER_KEY}", observed="none")
@@ -100,7 +107,7 @@ def judge_result_type(trace: Trace) -> Iterator[Observation]:
     said = declaration(trace)
     extended = said is None or said.has("extensions")
     for exchange in trace.exchanges():
-        if exchange.result is None or not is_of(exchange, trace.revision):
+        if exchange.result is None or not is_of_revision(exchange, trace.revision):
             continue
         kind = exchange.result.get("resultType")
         named = isinstance(kind, str)

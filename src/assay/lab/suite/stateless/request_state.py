@@ -20,7 +20,7 @@ from assay.model.error import INVALID_PARAMS
 def judge_request_state(trace: Trace) -> Iterator[Observation]:
     groups: dict[str, list[Retry]] = defaultdict(list)
     for retry in retries(trace):
-        groups[f"{identity(retry.exchange)} {json.dumps(retry.given)}"].append(retry)
+        groups[f"{identity(retry.exchange)} {json.dumps(retry.responses)}"].append(retry)
     forged = [one for group in groups.values() for one in group if one.is_forged]
     sealed = any(not succeeded(one.exchange) for one in forged)
     for group in groups.values():
@@ -59,13 +59,13 @@ def judge_input_responses(trace: Trace) -> Iterator[Observation]:
     for retry in retries(trace):
         if retry.exchange.answer is None or retry.is_forged or retry.is_misplaced:
             continue
-        if not isinstance(retry.given, dict):
+        if not isinstance(retry.responses, dict):
             yield _seen("MR-21", retry, retry.exchange.code is not None, "a JSON-RPC error")
-        elif any(not isinstance(retry.given.get(key, {}), dict) for key in retry.questions):
+        elif any(not isinstance(retry.responses.get(key, {}), dict) for key in retry.questions):
             yield _seen("MR-20", retry, not succeeded(retry.exchange), "an error, or the question again")
-        elif retry.given.keys() > retry.questions.keys():
+        elif retry.responses.keys() > retry.questions.keys():
             yield _seen("MR-22", retry, retry.exchange.code is None, "no error for an answer too many")
-        elif retry.questions.keys() - retry.given.keys() and not succeeded(retry.exchange):
+        elif retry.questions.keys() - retry.responses.keys() and not succeeded(retry.exchange):
             yield _seen("MR-23", retry, wants_input(retry.exchange), "the question again")
 
 

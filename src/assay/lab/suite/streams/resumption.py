@@ -25,7 +25,7 @@ from assay.lab.harness import (
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
-from assay.lab.suite.event_stream import STREAM_FIRST, Fingerprint, fingerprint, places, requests
+from assay.lab.suite.event_stream import STREAM_FIRST, Fingerprint, fingerprint, requests, streams_by_message
 
 # --- what is asked
 
@@ -77,7 +77,7 @@ def judge_resumption(trace: Trace) -> Iterator[Observation]:
         for _, event in call.events
         if event.event_id and call.resumes is None
     }
-    sent = places(trace)
+    sent = streams_by_message(trace)
     for call in trace.calls:
         origin = home.get((call.request.connection, call.resumes or ""))
         if origin is not None and call.is_stream:
@@ -130,7 +130,7 @@ def judge_one_stream(trace: Trace) -> Iterator[Observation]:
                 expected="no response on a stream that belongs to no request",
                 observed=responses[0] if responses else "none",
             )
-    for (_, kind, name), calls in places(trace).items():
+    for (_, kind, name), calls in streams_by_message(trace).items():
         yield observe(
             "HTTP-31",
             len(calls) == 1,
