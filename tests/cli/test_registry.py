@@ -108,7 +108,7 @@ async def test_a_server_without_the_profile_gets_no_entry(
 async def test_a_protected_server_is_described_with_its_scopes(tmp_path: Path) -> None:
     lock = ProtectedServer("reference", "--profile", "intelgraph")
     file = tmp_path / "server.json"
-    output = ["-t", lock.wallet.get(USUAL) or "", "--auth-mode", "mtls", "--scope", "extra"]
+    output = ["-t", lock.tokens.get(USUAL) or "", "--auth-mode", "mtls", "--scope", "extra"]
     try:
         code = await built_at(lock.served(Transport.HTTP), *output, "-o", str(file))
         refused = await built_at(lock.served(Transport.HTTP))

@@ -73,7 +73,7 @@ async def test_on_stdio_the_last_spans_and_the_metrics_are_sent_when_input_ends(
         await process.ask(request("tools/call", {**CALL, "_meta": META}))
         process.end_input()
         assert await process.exit_code() == 0
-        (span,) = await receiver.of(TRACE, 0)
+        (span,) = await receiver.of_trace(TRACE, 0)
         (metric,) = await receiver.metric(OPERATIONS, 0)
 
     assert (span["name"], attributes(span)["transport.type"]) == ("tools/call test_simple_text", "stdio")
@@ -91,7 +91,7 @@ async def test_listening_it_sends_soon_and_what_is_left_when_it_is_told_to_stop(
     async with Receiver() as receiver:
         async with listening(transport, receiver.endpoint) as url:
             await asyncio.to_thread(ask, url, message)
-            (span,) = await receiver.of(TRACE, PATIENCE)
+            (span,) = await receiver.of_trace(TRACE, PATIENCE)
         (metric,) = await receiver.metric(OPERATIONS, 0)
 
     output = attributes(span)
@@ -106,7 +106,7 @@ async def test_without_a_url_the_environment_says_where_to(monkeypatch: pytest.M
             await process.ask(request("ping", {"_meta": META}))
             process.end_input()
             assert await process.exit_code() == 0
-        assert len(await receiver.of(TRACE, 0)) == 1
+        assert len(await receiver.of_trace(TRACE, 0)) == 1
 
 
 async def test_a_collector_that_is_away_is_told_of_in_a_line_and_disturbs_nothing() -> None:

@@ -187,7 +187,7 @@ def test_what_lies_beside_the_messages_is_seen_where_it_is_given(tmp_path: Path)
     main(["server", "reference", *options, *evidence, *spans])
     [stored] = (tmp_path / "results").glob("run-*/run.json")
     run = parse_run(stored.read_bytes(), str(stored))
-    assert sorted(run.subjects[0].facts[0].beside) == ["disk", "registry", "spans"]
+    assert sorted(run.subjects[0].facts[0].out_of_band) == ["disk", "registry", "spans"]
     assert {cell.scenario for cell in run.cells if cell.checks} == {"cap.registry", "cap.unwritable"}
 
 

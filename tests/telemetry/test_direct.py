@@ -60,7 +60,7 @@ async def test_span_is_the_one_that_the_sdk_makes(message: dict[str, Any]) -> No
     theirs = await Observed().ask(carried(message), transport="stdio", revision=HANDSHAKE[-1])
     async with Receiver() as receiver, telling(receiver) as (server, _):
         await server.handle(carried(message), scope=Scope(transport="stdio", revision=HANDSHAKE[-1]))
-        (ours,) = await receiver.of(TRACE, 10)
+        (ours,) = await receiver.of_trace(TRACE, 10)
 
     assert (ours["name"], ours["kind"], ours["parentSpanId"]) == (theirs.name, 2, CALLER)
     assert attributes(ours) == dict(theirs.attributes or {})
@@ -80,7 +80,7 @@ async def test_collector_gets_the_spans_of_a_conversation(transport: str, revisi
     async with Receiver() as receiver, telling(receiver) as (server, _):
         async with connect(server, transport, revision) as client:
             await client.result("tools/call", {**ADD, "_meta": CARRIED})
-        (span,) = await receiver.of(TRACE, 10)
+        (span,) = await receiver.of_trace(TRACE, 10)
 
     labels = attributes(span)
     assert (labels["mcp.protocol.version"], labels["capability.name"]) == (revision.date, "add")
@@ -89,7 +89,7 @@ async def test_collector_gets_the_spans_of_a_conversation(transport: str, revisi
 async def test_requests_without_a_handshake_are_seen_as_well() -> None:
     async with Receiver() as receiver, telling(receiver) as (server, _):
         await DescribingClient(server).result("tools/call", ADD, meta=CARRIED)
-        (span,) = await receiver.of(TRACE, 10)
+        (span,) = await receiver.of_trace(TRACE, 10)
 
     assert attributes(span)["mcp.protocol.version"] == PER_REQUEST[-1].date
 
@@ -108,7 +108,7 @@ async def test_caller_that_wants_nothing_told_is_heard() -> None:
         message = call("add", a=1, b=2)
         await server.handle({**message, "params": {**message["params"], "_meta": quiet}})
         await asyncio.to_thread(outbox.close, 10)
-        assert await receiver.of(TRACE, 0.01) == []
+        assert await receiver.of_trace(TRACE, 0.01) == []
 
 
 async def test_collector_gets_metrics() -> None:

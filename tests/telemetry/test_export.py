@@ -60,7 +60,9 @@ async def test_a_collector_gets_the_spans_of_a_conversation(transport: str, revi
         async with connect(server, transport, revision) as client:
             await client.result("tools/call", {**ADD, "_meta": META})
             await client.error("tools/call", {"name": "nothing", "_meta": META})
-        good, bad = sorted(await receiver.of(TRACE, 10, count=2), key=lambda span: span["name"], reverse=True)
+        good, bad = sorted(
+            await receiver.of_trace(TRACE, 10, count=2), key=lambda span: span["name"], reverse=True
+        )
 
     labels = attributes(good)
     assert (good["name"], good["kind"], good["parentSpanId"]) == ("tools/call add", 2, "b7ad6b7169203331")
@@ -71,7 +73,7 @@ async def test_a_collector_gets_the_spans_of_a_conversation(transport: str, revi
 async def test_requests_without_a_handshake_are_seen_as_well() -> None:
     async with Receiver() as receiver, exporting(receiver.endpoint) as (server, _):
         await DescribingClient(server).result("tools/call", ADD, meta=META)
-        (span,) = await receiver.of(TRACE, 10)
+        (span,) = await receiver.of_trace(TRACE, 10)
 
     assert attributes(span)["mcp.protocol.version"] == PER_REQUEST[-1].date
 

@@ -127,8 +127,8 @@ class Certification:
             patience=self._options.timeout,
             limit=scenario_limit(self._options.timeout),
             redaction=redaction,
-            wallet=self._credentials.wallet,
-            surroundings=observed.surroundings,
+            tokens=self._credentials.tokens,
+            out_of_band=observed.surroundings,
         )
         jobs = self._options.jobs or os.cpu_count() or 1
         settings = RunSettings(self._suite, self._selection, conditions, jobs)

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from assay.lab.harness.links.broken_off import NoToken
 from assay.lab.harness.links.identity import BadIdentity, Identity
-from assay.lab.harness.subject.bearer import EXPIRED, FOREIGN, OTHER, USUAL, WEAK, Wallet
+from assay.lab.harness.subject.bearer import EXPIRED, FOREIGN, OTHER, USUAL, WEAK, TokenSet
 from assay.lab.harness.subject.token_source import ClientCredentials, TokenSource
 from assay.lab.harness.trace.redaction import Redaction
 
@@ -63,7 +63,7 @@ class Credentials:
             self.headers["Authorization"] = f"Bearer {tokens[USUAL]}"
         self.identity = self._identity()
         self.redaction = self._redaction(tokens.values())
-        self.wallet = self._wallet(tokens)
+        self.tokens = self._token_set(tokens)
 
     def _tokens(self) -> dict[str, str]:
         """The given tokens by kind."""
@@ -102,16 +102,16 @@ class Credentials:
         secrets += [value for _, value in parse_qsl(urlsplit(self._url).query)]
         return Redaction(secrets, headers)
 
-    def _wallet(self, tokens: Mapping[str, str]) -> Wallet:
+    def _token_set(self, tokens: Mapping[str, str]) -> TokenSet:
         if self._access.authority:
             source = self._source(self._access.authority)
             learn = self.redaction.learn
-            return Wallet(fetch=source.fetch, grant=source.grant, mint=source.mint, learn=learn)
+            return TokenSet(fetch=source.fetch, grant=source.grant, mint=source.mint, learn=learn)
         for name in _FOR_AUTHORITY:
             if getattr(self._access, name):
                 problem = f"--{name.replace('_', '-')} is about tokens from --authority, and there is none"
                 raise InvalidOptions(problem, "give --authority, or leave it out")
-        return Wallet(tokens, learn=self.redaction.learn)
+        return TokenSet(tokens, learn=self.redaction.learn)
 
     def _source(self, issuer: str) -> TokenSource:
         access = self._access
@@ -130,7 +130,7 @@ class Credentials:
             CannotJudge: it issues none.
         """
         try:
-            await self.wallet.keep_fresh()
+            await self.tokens.keep_fresh()
         except NoToken as error:
             raise no_token(error) from error
 

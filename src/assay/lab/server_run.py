@@ -72,8 +72,8 @@ class ServerConduct:
                     patience=self._options.timeout,
                     limit=scenario_limit(self._options.timeout),
                     redaction=redaction,
-                    wallet=self._credentials.wallet,
-                    surroundings=observed,
+                    tokens=self._credentials.tokens,
+                    out_of_band=observed,
                 )
             )
             keep = dropped if archive is None else archive.store

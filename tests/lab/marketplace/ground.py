@@ -75,9 +75,9 @@ async def furnished(server: str, transport: Transport, *scenarios: str) -> Run:
     async with Environment(server) as around:
         name, *options = around.words
         subject = served(name, transport, *options)
-        entry = await _entry(subject, Conditions(surroundings=around.surroundings))
+        entry = await _entry(subject, Conditions(out_of_band=around.surroundings))
         known = msgspec.structs.replace(around.surroundings, registry=entry)
-        return await run_of(subject, Conditions(surroundings=known), *scenarios)
+        return await run_of(subject, Conditions(out_of_band=known), *scenarios)
 
 
 async def loaded() -> Run:

@@ -184,14 +184,14 @@ async def test_all_bad_messages_are_tried_on_a_server_that_each_of_them_ends() -
 @pytest.mark.parametrize(("listed", "verdict"), [(True, Verdict.SUCCESS), (False, Verdict.FAILURE)])
 async def test_batches_are_served_where_the_registry_entry_lists_them(listed: bool, verdict: Verdict) -> None:
     entry = {"_meta": {PUBLISHER: {PROFILE: {"jsonrpc": {"batch": listed}}}}}
-    conditions = Conditions(surroundings=OutOfBand(registry=entry))
+    conditions = Conditions(out_of_band=OutOfBand(registry=entry))
     run = await played(served("reference", Transport.STDIO), conditions, BATCHING, "negatives.batch")
     assert verdicts(run)["CONF-JRPC-03.batch"] is verdict
 
 
 async def test_listed_batches_that_are_refused_are_found() -> None:
     entry = {"_meta": {PUBLISHER: {PROFILE: {"jsonrpc": {"batch": True}}}}}
-    conditions = Conditions(surroundings=OutOfBand(registry=entry))
+    conditions = Conditions(out_of_band=OutOfBand(registry=entry))
     subject = served("reference", Transport.STDIO, "--profile", "intelgraph")
     run = await played(subject, conditions, BATCHING, "negatives.batch")
     assert verdicts(run)["CONF-JRPC-03.batch"] is Verdict.FAILURE

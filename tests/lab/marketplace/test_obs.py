@@ -149,17 +149,17 @@ class Kept:
     def __init__(self, *spans: dict[str, Any]) -> None:
         self.spans = list(spans)
 
-    async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
+    async def of_trace(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
         return self.spans
 
-    def every(self) -> list[dict[str, Any]]:
+    def all(self) -> list[dict[str, Any]]:
         return self.spans
 
 
 class Deaf(Kept):
     """Spans of traces that the driver has not begun."""
 
-    async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
+    async def of_trace(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
         return []
 
 
@@ -177,7 +177,7 @@ async def test_where_no_trace_of_the_driver_is_known_a_span_of_each_method_is_re
         transport=Transport.STDIO,
         facts=Facts(HANDSHAKE[-1].date),
         patience=0.01,
-        surroundings=OutOfBand(spans=Deaf(*others)),
+        out_of_band=OutOfBand(spans=Deaf(*others)),
     )
     await record_spans(stage, {"1" * 32: "tools/call", "2" * 32: "tools/call", "3" * 32: "prompts/list"})
     heard = [msgspec.json.decode(frame.raw)["name"] for frame in recorder.trace(closed=True).frames]
@@ -191,10 +191,10 @@ async def test_a_fault_changes_what_is_picked_up_and_not_what_came() -> None:
         one["name"] = "changed"
         return one if one["kind"] == 2 else None
 
-    conditions = Conditions(surroundings=OutOfBand(spans=kept))
-    faulty = with_altered_spans(conditions, msgspec.structs.replace(HEALTHY, span=change)).surroundings.spans
+    conditions = Conditions(out_of_band=OutOfBand(spans=kept))
+    faulty = with_altered_spans(conditions, msgspec.structs.replace(HEALTHY, span=change)).out_of_band.spans
     assert faulty is not None
-    assert [one["name"] for one in await faulty.of(TRACE, 1)] == ["changed"]
-    assert [one["name"] for one in faulty.every()] == ["changed"]
+    assert [one["name"] for one in await faulty.of_trace(TRACE, 1)] == ["changed"]
+    assert [one["name"] for one in faulty.all()] == ["changed"]
     assert [one["name"] for one in kept.spans] == ["tools/call echo"] * 2
     assert with_altered_spans(conditions, HEALTHY) is conditions

@@ -23,6 +23,6 @@ async def judge_protected(transport: Transport, results: Path) -> tuple[Run, lis
         archive = Archive(results)
         run = await Runner(order, [lock.served(transport)], lambda event: None, archive.store).run()
         archive.finish(redacted(run, lock.conditions.redaction))
-        return run, [token for kind in lock.wallet.kinds if (token := lock.wallet.get(kind)) is not None]
+        return run, [token for kind in lock.tokens.kinds if (token := lock.tokens.get(kind)) is not None]
     finally:
         lock.close()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
-from assay.lab.harness.trace.trace import NOT_HEARD, Trace
+from assay.lab.harness.trace.trace import NOT_RECEIVED, Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen
 from tests.lab.traces import request, result, stdio_trace
@@ -94,7 +94,7 @@ TOLD = {"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"}
 
 def unheard(trace: Trace) -> Trace:
     n = len(trace.frames)
-    info = {"label": NOT_HEARD, "method": TOLD["method"]}
+    info = {"label": NOT_RECEIVED, "method": TOLD["method"]}
     mark = Frame(n, 1.0, Sender.DRIVER, "1/marks", Kind.MARK, info=info)
     return Trace(trace.header, [*trace.frames, mark])
 

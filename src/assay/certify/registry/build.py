@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.server_stream import open_server_stream
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.http_call import Address
-from assay.lab.harness.links.http_request import ask
-from assay.lab.harness.links.identity import ANYBODY, Identity
+from assay.lab.harness.links.http_request import fetch
+from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.bearer import claims_of
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
@@ -28,7 +28,7 @@ from assay.lab.harness.subject.registry_entry import (
     version_of,
 )
 from assay.lab.harness.subject.subject import Subject
-from assay.lab.harness.trace.resource_metadata import places
+from assay.lab.harness.trace.resource_metadata import candidate_paths
 from assay.lab.harness.transport import Transport
 from assay.lab.marketplace.capabilities.manifest import PLACES
 from assay.revisions.registry import REVISIONS
@@ -132,10 +132,10 @@ async def _discover(stage: Stage) -> _Discovery | Refusal:
     discovery = _Discovery(facts)
     if stage.transport is Transport.HTTP and stage.revision.http.sessions:
         peer = await stage.open()
-        discovery.streams = await open_ears(stage, peer)
-        if discovery.streams and stage.revision.http.priming and peer.ears is not None:
-            await peer.ears.begun(stage.patience)
-            discovery.resumable = bool(peer.ears.event_ids)
+        discovery.streams = await open_server_stream(stage, peer)
+        if discovery.streams and stage.revision.http.priming and peer.server_stream is not None:
+            await peer.server_stream.begun(stage.patience)
+            discovery.resumable = bool(peer.server_stream.event_ids)
     return discovery
 
 
@@ -151,7 +151,7 @@ def _accepted_batch(recording: Recording) -> bool:
 
 
 async def read_published(
-    url: str, token: str | None, facts: Facts, identity: Identity = ANYBODY
+    url: str, token: str | None, facts: Facts, identity: Identity = DEFAULT_IDENTITY
 ) -> PublishedDocuments:
     """Fetch the manifests and the metadata of the protected resource.
 
@@ -163,7 +163,7 @@ async def read_published(
     origin = url.split("://", 1)[0] + "://" + address.authority
     headers = {"Accept": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
     for kind, place in PLACES.items():
-        answer = await ask("GET", origin + place, headers, identity=identity)
+        answer = await fetch("GET", origin + place, headers, identity=identity)
         if answer.status != 200:
             message = f"is not published: status {answer.status}"
             published.issues.append(Issue("semantic", place, message, "warning"))
@@ -172,8 +172,8 @@ async def read_published(
         issues += disagreements(kind, entries, getattr(facts, kind)) if not issues else []
         published.manifests[kind] = entries
         published.issues += [_below(place, issue) for issue in issues]
-    for place in places(address.target, address.authority, None):
-        scopes = (await ask("GET", origin + place, {}, identity=identity)).object.get("scopes_supported")
+    for place in candidate_paths(address.target, address.authority, None):
+        scopes = (await fetch("GET", origin + place, {}, identity=identity)).object.get("scopes_supported")
         if isinstance(scopes, list):
             published.scopes += [scope for scope in scopes if isinstance(scope, str)]
     return published

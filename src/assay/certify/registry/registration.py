@@ -73,7 +73,7 @@ async def describe(targets: Targets, options: EntryOptions) -> Registration:
     await credentials.fetch_tokens()
     servers, published = await _observe(subjects, credentials, options.timeout)
     written = build_entry(
-        _with_description(claims, servers), servers, published, credentials.wallet.get(USUAL)
+        _with_description(claims, servers), servers, published, credentials.tokens.get(USUAL)
     )
     listed = manifests(servers[0], published)
     issues = [*_issues(written, unversioned(servers)), *transport_differences(servers), *published.issues]
@@ -145,8 +145,8 @@ async def _observe(
         SubjectNotStarted: a server is unreachable.
         CannotJudge: it speaks no revision, or closed the connection.
     """
-    wallet, redaction = credentials.wallet, credentials.redaction
-    conditions = Conditions(patience=timeout, redaction=redaction, wallet=wallet)
+    tokens, redaction = credentials.tokens, credentials.redaction
+    conditions = Conditions(patience=timeout, redaction=redaction, tokens=tokens)
     servers, published = [], PublishedDocuments()
     try:
         for subject in subjects:
@@ -154,10 +154,10 @@ async def _observe(
             server = await observe(subject, conditions)
             if not server.known:
                 problem = f"{subject.name} speaks no revision of MCP: {'; '.join(server.refused)}"
-                raise CannotJudge(redaction.words(problem))
+                raise CannotJudge(redaction.string(problem))
             servers.append(server)
             if subject.transport is Transport.HTTP:
-                token = wallet.get(USUAL)
+                token = tokens.get(USUAL)
                 published = await read_published(subject.name, token, server.newest, credentials.identity)
     except Unreachable as error:
         fix = "is it running? run it by hand to see its output"

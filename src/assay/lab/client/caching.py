@@ -132,7 +132,7 @@ LIST = "tools/list"
 def judge_another_token(trace: Trace) -> Iterator[Observation]:
     served = [one for one in endpoint_calls(trace, "POST") if one.status == 200 and _token(one)]
     end = next((one for one in served if _calls(one, AFTER)), None)
-    listed = [one for one in served if any(message.method == LIST for message in one.asked)]
+    listed = [one for one in served if any(message.method == LIST for message in one.request_messages)]
     # Only who was served under two tokens, and wanted the list under each, shows anything.
     if end is None or not listed or _token(listed[0]) == _token(end):
         return
@@ -146,7 +146,7 @@ def _token(call: Call) -> str | None:
 
 
 def _calls(call: Call, tool: str) -> bool:
-    return any(one.method == "tools/call" and one.params.get("name") == tool for one in call.asked)
+    return any(one.method == "tools/call" and one.params.get("name") == tool for one in call.request_messages)
 
 
 CHANGED = "notifications/tools/list_changed"
@@ -155,7 +155,7 @@ CHANGED = "notifications/tools/list_changed"
 @check("A change ends what was kept", requirements=("CA-12",))
 def judge_changes(trace: Trace) -> Iterator[Observation]:
     told = [one for one in trace.messages if not one.by_subject and one.method == CHANGED]
-    listed = list(trace.inquiries("tools/list"))
+    listed = list(trace.subject_exchanges("tools/list"))
     for change in told[:1]:
         before = [one for one in listed if one.request.frame.n < change.frame.n]
         later = [one for one in listed if one.request.frame.n > change.frame.n]
@@ -190,7 +190,7 @@ def judge_reuse(trace: Trace) -> Iterator[Observation]:
 
 
 def _read(trace: Trace, uri: str) -> list[Exchange]:
-    return [one for one in trace.inquiries(READ) if one.params.get("uri") == uri]
+    return [one for one in trace.subject_exchanges(READ) if one.params.get("uri") == uri]
 
 
 ROWS = {0: "CA-08"}
@@ -210,7 +210,7 @@ def _judged(trace: Trace, slow: Exchange, after: Exchange) -> Iterator[Observati
     """Before the slow call the list was said to be stale at once, or soon; after it, it is wanted again."""
     assert slow.answer is not None
     begin, end, last = slow.request.frame.n, slow.answer.frame.n, after.request.frame.n
-    listed = [one for one in trace.inquiries(FRESHNESS_LIST)]
+    listed = [one for one in trace.subject_exchanges(FRESHNESS_LIST)]
     during = [one for one in listed if begin < one.request.frame.n < end]
     later = [one for one in listed if end < one.request.frame.n < last]
     before = [one for one in listed if one.request.frame.n < begin]

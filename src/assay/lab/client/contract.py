@@ -11,7 +11,7 @@ from assay.lab.harness.sabotage.client_saboteur import EVERY, ClientSaboteur, mi
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.client_run import SETTING, TIMED_OUT
-from assay.lab.harness.subject.process import how_it_ended
+from assay.lab.harness.subject.process import describe_exit
 from assay.lab.harness.trace.frame import Kind
 
 # --- how it is judged
@@ -29,7 +29,7 @@ def judge_ends(trace: Trace) -> Iterator[Observation]:
         status = frame.info.get("status")
         if not isinstance(status, int):
             continue
-        told = how_it_ended(status)
+        told = describe_exit(status)
         yield observe(IN_TIME, True, frame, expected="", observed="")
         yield observe(ALIVE, status >= 0, frame, expected="no death by a signal", observed=told)
         if status >= 0 and not may_fail:

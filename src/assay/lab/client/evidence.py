@@ -56,7 +56,7 @@ class Handshake(Struct, frozen=True):
 
 
 def handshakes(trace: Trace) -> Iterator[Handshake]:
-    exchanges = list(trace.inquiries(INITIALIZE))
+    exchanges = list(trace.subject_exchanges(INITIALIZE))
     frames = [exchange.request.frame for exchange in exchanges]
     for exchange, begin in zip(exchanges, frames, strict=True):
         following = (
@@ -85,7 +85,9 @@ def calls_at(trace: Trace, server: str) -> list[Call]:
 
 
 def calls_of(trace: Trace, tool: str) -> list[Exchange]:
-    return [exchange for exchange in trace.inquiries("tools/call") if exchange.params.get("name") == tool]
+    return [
+        exchange for exchange in trace.subject_exchanges("tools/call") if exchange.params.get("name") == tool
+    ]
 
 
 def has_ended(trace: Trace) -> bool:

@@ -297,10 +297,10 @@ def judge_restart(trace: Trace) -> Iterator[Observation]:
 
 
 def _resubscribed(trace: Trace, exit_: Frame, start: Frame) -> Iterator[Observation]:
-    subscriptions = list(trace.inquiries(LISTEN))
+    subscriptions = list(trace.subject_exchanges(LISTEN))
     before = [past for past in subscriptions if past.request.frame.n < exit_.n][:1]
     after = [new for new in subscriptions if new.request.frame.connection == start.connection][:1]
-    calls = trace.inquiries("tools/call")
+    calls = trace.subject_exchanges("tools/call")
     used = any(call.request.frame.connection == start.connection for call in calls)
     # A client that has not used the new process may still be about to subscribe.
     if before and (after or (used and has_ended(trace))):

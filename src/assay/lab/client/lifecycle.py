@@ -17,7 +17,7 @@ from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Message
-from assay.lab.harness.trace.shape import known_of_clients
+from assay.lab.harness.trace.shape import is_client_message
 from assay.lab.harness.transport import HTTP_ONLY, Transport
 from assay.revisions.registry import BY_DATE, HANDSHAKE, PER_REQUEST, REVISIONS
 
@@ -125,9 +125,9 @@ def judge_agreed_version(trace: Trace) -> Iterator[Observation]:
         revision = BY_DATE.get(handshake.agreed or "")
         for message in handshake.later if revision is not None else ():
             # Methods that no revision has are a client's own business.
-            if message.method and any(known_of_clients(message, one) for one in REVISIONS):
+            if message.method and any(is_client_message(message, one) for one in REVISIONS):
                 assert revision is not None
-                holds = known_of_clients(message, revision)
+                holds = is_client_message(message, revision)
                 expected = f"methods of {revision}"
                 yield observe("LIFE-13", holds, message, handshake, expected=expected, observed=message)
 

@@ -98,7 +98,7 @@ def _requested(trace: Trace) -> Iterator[Question]:
 
 def _declared_before(trace: Trace, message: Message) -> Json:
     capabilities: Json = {}
-    for opening in trace.inquiries(INITIALIZE):
+    for opening in trace.subject_exchanges(INITIALIZE):
         if opening.request.frame.n < message.frame.n:
             capabilities = _object(opening.params.get("capabilities"))
     return capabilities
@@ -124,7 +124,7 @@ def _embedded(trace: Trace) -> Iterator[Question]:
 
 def rounds(trace: Trace) -> Iterator[Round]:
     """Every result that asks for input."""
-    every = list(trace.inquiries())
+    every = list(trace.subject_exchanges())
     for first in every:
         if (first.result or {}).get("resultType") == "input_required":
             yield Round(first, next((later for later in every if _is_retry(later, first)), None))

@@ -84,11 +84,11 @@ def offer_skill(stage: ClientStage, *, listed: str = TEXTS[MANIFEST], read: str 
 
 
 def listings(trace: Trace) -> list[Exchange]:
-    return [one for one in trace.inquiries("skills/list") if one.result is not None]
+    return [one for one in trace.subject_exchanges("skills/list") if one.result is not None]
 
 
 def reads(trace: Trace, *uris: str) -> list[Exchange]:
-    return [one for one in trace.inquiries("resources/read") if one.params.get("uri") in uris]
+    return [one for one in trace.subject_exchanges("resources/read") if one.params.get("uri") in uris]
 
 
 # --- what is asked

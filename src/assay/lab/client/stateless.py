@@ -54,15 +54,15 @@ MOST = 3
 
 @check("A refused version is not insisted on", requirements=("VER-02", "VER-14", "VER-15"))
 def judge_refused_version(trace: Trace) -> Iterator[Observation]:
-    refused = [one for one in trace.inquiries() if one.code == UNSUPPORTED_VERSION]
+    refused = [one for one in trace.subject_exchanges() if one.code == UNSUPPORTED_VERSION]
     if not refused or not has_ended(trace):
         return
     first = refused[0]
-    again = [one for one in trace.inquiries(first.method) if _version(one) == _version(first)]
+    again = [one for one in trace.subject_exchanges(first.method) if _version(one) == _version(first)]
     expected, observed = "another version or an error", f"{len(again)} times the same"
     yield observe("VER-02", len(again) <= MOST, *again[:MOST], expected=expected, observed=observed)
     begin = first.request.frame.n
-    shaken = [one for one in trace.inquiries(INITIALIZE) if one.request.frame.n > begin]
+    shaken = [one for one in trace.subject_exchanges(INITIALIZE) if one.request.frame.n > begin]
     row = "VER-15" if trace.transport == Transport.HTTP else "VER-14"
     if row == "VER-15" or first.method == "server/discover":
         expected = "no handshake after an error of a revision without one"
@@ -88,8 +88,10 @@ def judge_extensions(trace: Trace) -> Iterator[Observation]:
             prefix, slash, rest = name.partition("/")
             right = bool(slash and PREFIX.fullmatch(prefix) and NAME.fullmatch(rest))
             yield observe("VER-06", right, message, expected="a prefix and a name", observed=f"{name!r}")
-    served = [_served(one.result) for one in trace.inquiries("server/discover") if one.result is not None]
-    for exchange in trace.inquiries() if served and not any(served) else ():
+    served = [
+        _served(one.result) for one in trace.subject_exchanges("server/discover") if one.result is not None
+    ]
+    for exchange in trace.subject_exchanges() if served and not any(served) else ():
         core = not exchange.method.startswith(OF_EXTENSIONS)
         expected = "core methods, where the server has no extensions"
         yield observe("VER-07", core, exchange, expected=expected, observed=exchange.method)
@@ -130,7 +132,7 @@ OFTEN = 3
 )
 def judge_probe(trace: Trace) -> Iterator[Observation]:
     by_connection: dict[str, list[str]] = {}
-    for exchange in (one for one in trace.inquiries() if not rejected(one)):
+    for exchange in (one for one in trace.subject_exchanges() if not rejected(one)):
         said = by_connection.setdefault(exchange.request.frame.connection, [])
         # A process that was started later is known by then.
         if not any(by_connection.values()) and trace.transport == Transport.STDIO:
@@ -141,7 +143,9 @@ def judge_probe(trace: Trace) -> Iterator[Observation]:
     for connection, said in by_connection.items():
         probes, others = said.count(PROBE), len(said) - said.count(PROBE)
         if probes and others > 1:
-            asked = [one for one in trace.inquiries(PROBE) if one.request.frame.connection == connection]
+            asked = [
+                one for one in trace.subject_exchanges(PROBE) if one.request.frame.connection == connection
+            ]
             often = probes >= OFTEN and probes >= others
             expected, observed = "one probe", f"{probes}, and {others} other requests"
             yield observe("VER-09", not often, *asked, expected=expected, observed=observed)

@@ -57,7 +57,7 @@ ROWS = ("STD-08", "SUB-07")
 def judge_own_only(trace: Trace) -> Iterator[Observation]:
     own = next((mark.n for mark in trace.marks(OWN)), len(trace.frames))
     for foreign in trace.marks(FOREIGN):
-        listed = [one.request.frame for one in trace.inquiries("tools/list")]
+        listed = [one.request.frame for one in trace.subject_exchanges("tools/list")]
         early = [one for one in listed if foreign.n < one.n < own]
         late = [one for one in listed if one.n > own]
         for row in ROWS:

@@ -20,8 +20,8 @@ from assay.lab.harness import (
     on_result,
 )
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.question import ELICIT, SAMPLE, Round, asked_in, rounds_of
-from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.question import ELICIT, SAMPLE, Round, question_params, rounds_of
+from assay.lab.harness.driver.server_stream import open_server_stream
 from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.asking.question import accept, decline
@@ -82,7 +82,7 @@ TOOL = "test_elicitation_sep1034_defaults"
 @official_scenario("elicitation-sep1034-defaults", "A form with default values", needs=(fixture_tool(TOOL),))
 async def drive_elicitation_sep1034_defaults(stage: Stage) -> None:
     peer = await stage.open(elicitation={})
-    await open_ears(stage, peer)
+    await open_server_stream(stage, peer)
     answer_forms(peer)
     await peer.call(tool_of(stage.facts, TOOL), {})
 
@@ -97,7 +97,7 @@ ELICITATION_SEP1330_ENUMS_TOOL = "test_elicitation_sep1330_enums"
 )
 async def drive_elicitation_sep1330_enums(stage: Stage) -> None:
     peer = await stage.open(elicitation={})
-    await open_ears(stage, peer)
+    await open_server_stream(stage, peer)
     answer_forms(peer)
     await peer.call(tool_of(stage.facts, ELICITATION_SEP1330_ENUMS_TOOL), {})
 
@@ -111,7 +111,7 @@ MESSAGE = "Please provide your information, says the lab"
 )
 async def drive_tools_call_elicitation(stage: Stage) -> None:
     peer = await stage.open(elicitation={})
-    await open_ears(stage, peer)
+    await open_server_stream(stage, peer)
     for answer in (accept, decline):
         answer_forms(peer, answer)
         await peer.call(tool_of(stage.facts, TOOLS_CALL_ELICITATION_TOOL), {"message": MESSAGE})
@@ -125,7 +125,7 @@ TOOLS_CALL_SAMPLING_TOOL = "test_sampling"
 )
 async def drive_tools_call_sampling(stage: Stage) -> None:
     peer = await stage.open(sampling={})
-    await open_ears(stage, peer)
+    await open_server_stream(stage, peer)
     await peer.call(
         tool_of(stage.facts, TOOLS_CALL_SAMPLING_TOOL), {"prompt": "Test prompt for sampling, of the lab"}
     )
@@ -329,14 +329,14 @@ def _object(value: Any) -> dict[str, Any]:
 
 @on_reply("a boolean's default is a number", breaks="elicitation-sep1034-boolean-default")
 def boolean_default_as_number(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["verified"]["default"] = 1
     return reply
 
 
 @on_reply("an enum's default is not among its values", breaks="elicitation-sep1034-enum-default")
 def default_not_offered(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["status"]["default"] = "unknown"
     return reply
 
@@ -351,21 +351,21 @@ def defaults_unasked(message: Json, context: FaultContext) -> Json | LocalAnswer
 
 @on_reply("an integer's default is a text", breaks="elicitation-sep1034-integer-default")
 def integer_default_as_text(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["age"]["default"] = "30"
     return reply
 
 
 @on_reply("a number's default is rounded", breaks="elicitation-sep1034-number-default")
 def number_default_rounded(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["score"]["default"] = 95
     return reply
 
 
 @on_reply("a string has no default", breaks="elicitation-sep1034-string-default")
 def text_without_default(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["name"].pop("default")
     return reply
 
@@ -380,14 +380,14 @@ def choices_unasked(message: Json, context: FaultContext) -> Json | LocalAnswer:
 
 @on_reply("a choice has fewer names than values", breaks="elicitation-sep1330-legacy-enumnames")
 def names_too_few(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["legacyEnum"]["enumNames"].pop()
     return reply
 
 
 @on_reply("a titled multiple choice has no titles", breaks="elicitation-sep1330-titled-multi")
 def several_untitled(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["titledMulti"]["items"] = {
             "type": "string",
             "enum": ["value1", "value2", "value3"],
@@ -397,7 +397,7 @@ def several_untitled(reply: Json, context: FaultContext) -> Json:
 
 @on_reply("a titled choice has no titles", breaks="elicitation-sep1330-titled-single")
 def titles_dropped(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["titledSingle"]["oneOf"] = [
             {"const": one["const"]}
             for one in params["requestedSchema"]["properties"]["titledSingle"]["oneOf"]
@@ -407,14 +407,14 @@ def titles_dropped(reply: Json, context: FaultContext) -> Json:
 
 @on_reply("a multiple choice is a string", breaks="elicitation-sep1330-untitled-multi")
 def several_as_one(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["untitledMulti"]["type"] = "string"
     return reply
 
 
 @on_reply("an untitled choice has `enumNames`", breaks="elicitation-sep1330-untitled-single")
 def single_choice_named(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["requestedSchema"]["properties"]["untitledSingle"]["enumNames"] = ["One", "Two", "Three"]
     return reply
 
@@ -426,7 +426,7 @@ def answer_makes_no_difference(result: Json, context: FaultContext) -> None:
 
 @on_reply("elicitation does not show the message that was given", breaks="tools-call-elicitation")
 def message_of_its_own(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, ELICIT):
+    for params in question_params(reply, ELICIT):
         params["message"] = "Who are you?"
     return reply
 
@@ -448,6 +448,6 @@ def model_unheard(result: Json, context: FaultContext) -> None:
 
 @on_reply("sampling does not ask with the prompt that was given", breaks="tools-call-sampling")
 def prompt_of_its_own(reply: Json, context: FaultContext) -> Json:
-    for params in asked_in(reply, SAMPLE):
+    for params in question_params(reply, SAMPLE):
         params["messages"][0]["content"]["text"] = "Say something"
     return reply

@@ -164,7 +164,7 @@ LETTERS: Final = "sep-2243-header-name-case-insensitive"
     transports=HTTP_ONLY,
 )
 def judge_http_header_validation(trace: Trace) -> Iterator[Observation]:
-    calls = [one for one in trace.calls if any(asked.method in PROBED for asked in one.asked)]
+    calls = [one for one in trace.calls if any(asked.method in PROBED for asked in one.request_messages)]
     mirrored = [(call, standard_mirrors(call, trace.revision)) for call in calls]
     working: set[str] = set()
     for call, mirrors in mirrored:

@@ -98,7 +98,7 @@ def _is_own(call: Call) -> bool:
 
 
 def _opens(call: Call) -> bool:
-    return any(message.method in OPENING for message in call.asked)
+    return any(message.method in OPENING for message in call.request_messages)
 
 
 def _is_answered(call: Call) -> bool:

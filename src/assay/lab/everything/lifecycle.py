@@ -90,7 +90,7 @@ def _problem(exchange: Exchange, agreed: str) -> str | None:
 def _initialized(trace: Trace) -> Iterator[Observation]:
     """`notifications/initialized` is accepted; only HTTP shows that."""
     for call in trace.calls:
-        told = any(one.method == "notifications/initialized" for one in call.asked)
+        told = any(one.method == "notifications/initialized" for one in call.request_messages)
         if told and call.sent.method == "POST" and call.head is not None:
             accepted = 200 <= call.status < 300
             expected = "status 202 for notifications/initialized"
@@ -111,7 +111,7 @@ def judge_server_session_lifecycle(trace: Trace) -> Iterator[Observation]:
     answered = [call for call in trace.calls if call.head is not None]
     for call in answered:
         for row, method in ((OPENED, "initialize"), (INITIALIZED, "notifications/initialized")):
-            if any(message.method == method for message in call.asked):
+            if any(message.method == method for message in call.request_messages):
                 observed = f"status {call.status}"
                 yield observe(row, _accepted(call), call, expected=f"{method} accepted", observed=observed)
     for end in answered:
@@ -136,7 +136,7 @@ def _ended(end: Call, calls: list[Call]) -> Iterator[Observation]:
 
 
 def _asks(call: Call) -> bool:
-    return any(message.method == "ping" for message in call.asked)
+    return any(message.method == "ping" for message in call.request_messages)
 
 
 def _accepted(call: Call) -> bool:

@@ -21,10 +21,10 @@ from assay.lab.harness import (
     on_request,
 )
 from assay.lab.harness.driver.argument import arguments_for
-from assay.lab.harness.driver.choice import CHANGING, tools_that
+from assay.lab.harness.driver.choice import CHANGING, matching_tools
 from assay.lab.harness.driver.list_change import UPDATED
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.server_stream import open_server_stream
 from assay.lab.harness.need import A_RESOURCE, declares
 from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.subject.facts import Facts
@@ -60,14 +60,14 @@ NEEDS: Final = (declares("resources", "subscribe"), fixture_resource(WATCHED))
 
 def changing_tool(facts: Facts) -> dict[str, Any] | None:
     """A tool that says it changes the resource; it is no fixture of the official suite."""
-    found = tools_that(CHANGING, facts)
+    found = matching_tools(CHANGING, facts)
     return next((tool for tool in found if "watched" in f"{tool['name']} {tool.get('description')}"), None)
 
 
 async def watch(stage: Stage) -> tuple[Peer, dict[str, Any] | None]:
     """Subscribe to the resource, and change it; the tool that did, if that was heard of."""
     peer = await stage.open()
-    hears = await open_ears(stage, peer)
+    hears = await open_server_stream(stage, peer)
     await peer.request("resources/subscribe", {"uri": WATCHED})
     tool = changing_tool(stage.facts)
     heard = hears and tool is not None and await heard_of_change(peer, tool)
@@ -83,7 +83,9 @@ async def change(peer: Peer, tool: dict[str, Any]) -> bool:
 
 async def heard_of_change(peer: Peer, tool: dict[str, Any]) -> bool:
     """Change the resource, and wait for the update if it did change."""
-    return await change(peer, tool) and await peer.hear(UPDATED, peer.ears, uri=WATCHED) is not None
+    return (
+        await change(peer, tool) and await peer.wait_for(UPDATED, peer.server_stream, uri=WATCHED) is not None
+    )
 
 
 def _new_texts(tool: dict[str, Any]) -> dict[str, str]:

@@ -134,7 +134,7 @@ EMPTY = (b"", b"{}")
 )
 def judge_server_sse_polling(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        asked = [one for one in call.asked if one.method == "tools/call"]
+        asked = [one for one in call.request_messages if one.method == "tools/call"]
         if call.head is None or not asked:
             continue
         served = 200 <= call.status < 300

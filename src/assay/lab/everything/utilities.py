@@ -17,7 +17,7 @@ from assay.lab.harness import (
     on_request,
     on_result,
 )
-from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.server_stream import open_server_stream
 from assay.lab.harness.need import declares
 from assay.lab.harness.sabotage.saboteur import params_of
 from assay.lab.harness.trace.trace import Exchange
@@ -53,7 +53,7 @@ TOOL = "test_tool_with_logging"
 @official_scenario("logging-set-level", "A log level is set and kept to", needs=(declares("logging"),))
 async def drive_logging_set_level(stage: Stage) -> None:
     peer = await stage.open()
-    await open_ears(stage, peer)
+    await open_server_stream(stage, peer)
     loud = [tool for tool in stage.facts.tools if tool.get("name") == TOOL]
     for level in ("info", "emergency"):
         await peer.request("logging/setLevel", {"level": level})

@@ -52,7 +52,7 @@ class FuzzConversation:
     def __init__(
         self, subject: Subject, revision: Revision, *, patience: float, redaction: Redaction | None = None
     ) -> None:
-        name = (redaction or Redaction()).words(subject.name)
+        name = (redaction or Redaction()).string(subject.name)
         self._recorder = RewindableRecorder(
             Header(revision.date, subject.transport, name, SCENARIO), redaction
         )
@@ -87,7 +87,7 @@ class FuzzConversation:
             BrokenOff: the server cannot be reached, or does not answer.
         """
         await self._peer.link.open()
-        if await self._peer.greet() is None:
+        if await self._peer.handshake() is None:
             # In a revision without a handshake the server has not answered yet, and may still be starting.
             await self._sentinel(self._peer, self._pending[MINE])
             if not await self._pending[MINE].complete(self._patience):
@@ -235,7 +235,7 @@ class FuzzConversation:
         for request in sent:
             if not request.is_finished:
                 self._recorder.mark(request.channel, STILL_OPEN)
-            await link.leave(request)
+            await link.abort(request)
 
     async def _try_second_connection(self, patience: float) -> None:
         """Check on a new connection whether the server still works."""
@@ -243,7 +243,7 @@ class FuzzConversation:
         try:
             await other.link.open()
             other.patience = patience
-            await other.greet()
+            await other.handshake()
             await self._sentinel(other, self._pending[OTHER])
             await self._pending[OTHER].complete(patience)
         except Unreachable as reason:

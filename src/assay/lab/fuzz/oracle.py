@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness.check import Check, Judge, faults
-from assay.lab.harness.subject.process import how_it_ended
+from assay.lab.harness.subject.process import describe_exit
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape
-from assay.lab.harness.trace.shape import asked_problem
+from assay.lab.harness.trace.shape import driver_request_problem
 from assay.lab.harness.trace.trace import Call, Exchange, Trace
 from assay.lab.harness.transport import ANY, Transport
 from assay.lab.harness.verdict import Observation, observe
@@ -132,7 +132,7 @@ def alive(trace: Trace) -> Iterator[Observation]:
 def _ends(trace: Trace) -> Iterator[tuple[Frame, str]]:
     for frame in trace.frames:
         if frame.kind is Kind.EXIT:
-            yield frame, how_it_ended(frame.info.get("status", 0))
+            yield frame, describe_exit(frame.info.get("status", 0))
     for mark in trace.marks(NOT_REACHED):
         yield mark, f"the server cannot be reached: {mark.info.get('reason')}"
     if trace.transport == Transport.HTTP:
@@ -195,7 +195,7 @@ def codes(trace: Trace) -> Iterator[Observation]:
 
 def _internal_errors(exchange: Exchange, trace: Trace) -> Iterator[Observation]:
     is_internal = exchange.code == INTERNAL_ERROR
-    problem = asked_problem(exchange.request, trace.revision) if is_internal else None
+    problem = driver_request_problem(exchange.request, trace.revision) if is_internal else None
     # A server need not read `_meta`, so it may not know about a problem there.
     wrong = problem is not None and not problem.startswith("params._meta")
     expected = f"an error other than {INTERNAL_ERROR}: {problem}"

@@ -109,7 +109,7 @@ class FuzzSession:
         words += ["--allow-effects"] if order.effects else []
         whole_run = ["--seed", str(order.seed), "--seconds", f"{order.seconds:g}"]
         words += ["--case", dump_case(case)] if case.steps else whole_run
-        return order.conditions.redaction.words(shlex.join(words))
+        return order.conditions.redaction.string(shlex.join(words))
 
     def _unconfirmed(self, target: FuzzTarget, broken: BrokenRule, case: Case) -> str:
         where = f"{target.context.transport}, {target.context.revision}"

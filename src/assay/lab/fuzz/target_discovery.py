@@ -28,12 +28,12 @@ async def find_targets(
     Raises:
         SubjectDown: the subject does not start, or answers nothing.
     """
-    name = conditions.redaction.words(subject.name)
+    name = conditions.redaction.string(subject.name)
     try:
         await subject.start()
     except Unreachable as reason:
         raise SubjectDown(name, reason) from reason
-    name = conditions.redaction.words(subject.name)  # a server that was just started has its URL only now
+    name = conditions.redaction.string(subject.name)  # a server that was just started has its URL only now
     revisions = [revision for revision in selected or REVISIONS if _is_supported(revision, subject.transport)]
     recordings = [await _discover(subject, revision, conditions) for revision in revisions]
     record = SubjectRecord(name, subject.transport)

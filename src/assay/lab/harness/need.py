@@ -65,14 +65,14 @@ PROTECTED = Need(
     ("--bearer", "--authority"),
 )
 
-CERTIFIED = Need(
+A_CLIENT_CERTIFICATE = Need(
     lambda facts: bool(facts.certificates),
     "was judged without a client certificate; provide one with --client-cert, for an https:// URL",
     ("--client-cert",),
 )
 
 
-def bears(kind: str, *options: str, spelled: str = "") -> Need:
+def has_token(kind: str, *options: str, spelled: str = "") -> Need:
     """The driver has a token of this kind, from one of the options or as `spelled` describes."""
     lacking = (
         f"was judged without a token of the kind `{kind}`; provide one with {spelled or ' or '.join(options)}"
@@ -80,31 +80,31 @@ def bears(kind: str, *options: str, spelled: str = "") -> Need:
     return Need(lambda facts: kind in facts.bearers, lacking, options)
 
 
-def beside(kind: str, option: str) -> Need:
+def has_evidence(kind: str, option: str) -> Need:
     """A kind of evidence besides the messages is available through `option`."""
-    return Need(lambda facts: kind in facts.beside, f"was judged without {option}", (option,))
+    return Need(lambda facts: kind in facts.out_of_band, f"was judged without {option}", (option,))
 
 
-AN_OBSERVED_DISK = beside(DISK, "--observe")
-SPANS_TO_SEE = beside(SPANS, "--otlp")
-A_REGISTRY_ENTRY = beside(REGISTRY, "--registry")
-ANOTHER_USER = bears(OTHER, "--bearer-other", "--authority")
-A_WEAK_TOKEN = bears(
+AN_OBSERVED_DISK = has_evidence(DISK, "--observe")
+EXPORTED_SPANS = has_evidence(SPANS, "--otlp")
+A_REGISTRY_ENTRY = has_evidence(REGISTRY, "--registry")
+ANOTHER_USER = has_token(OTHER, "--bearer-other", "--authority")
+A_WEAK_TOKEN = has_token(
     WEAK,
     "--bearer-weak",
     "--authority",
     "--token-scope",
     spelled="--bearer-weak, or --authority and --token-scope",
 )
-AN_EXPIRED_TOKEN = bears(
+AN_EXPIRED_TOKEN = has_token(
     EXPIRED, "--bearer-expired", "--authority", spelled="--bearer-expired or a minting --authority"
 )
-A_FOREIGN_TOKEN = bears(FOREIGN, "--bearer-foreign", "--authority")
-A_TOKEN_OF_ANOTHER_ISSUER = bears(OTHER_ISSUER, "--authority", spelled="a minting --authority")
-A_TOKEN_TO_COME = bears(NOT_YET, "--authority", spelled="a minting --authority")
-A_SKEWED_TOKEN = bears(SKEWED, "--authority", spelled="a minting --authority")
-TOKENS_IN_CAPITALS = bears(CAPITALS, "--authority")
-TOKENS_AT_WILL = bears(STEPPED, "--authority")
+A_FOREIGN_TOKEN = has_token(FOREIGN, "--bearer-foreign", "--authority")
+A_TOKEN_OF_ANOTHER_ISSUER = has_token(OTHER_ISSUER, "--authority", spelled="a minting --authority")
+A_FUTURE_TOKEN = has_token(NOT_YET, "--authority", spelled="a minting --authority")
+A_SKEWED_TOKEN = has_token(SKEWED, "--authority", spelled="a minting --authority")
+TOKENS_IN_CAPITALS = has_token(CAPITALS, "--authority")
+TOKENS_ON_DEMAND = has_token(STEPPED, "--authority")
 
 
 def unmet(needs: tuple[Need, ...], facts: Facts) -> Reason | None:

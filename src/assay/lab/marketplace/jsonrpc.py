@@ -24,7 +24,7 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.choice import NOWHERE
 from assay.lab.harness.driver.message_meta import VERSION_KEY, declared
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.safe_request import errands
+from assay.lab.harness.driver.safe_request import safe_requests_for
 from assay.lab.harness.need import declares, either
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.listing import Listing, listings
@@ -115,7 +115,7 @@ async def drive_drift(stage: Stage) -> None:
     # An announced change is not a drift, so announcements must be able to reach us.
     await listen(stage, peer, *_announced(stage))
     await _read(stage, peer)
-    for request in errands(stage.facts):
+    for request in safe_requests_for(stage.facts):
         await request.ask(peer)
     await _read(stage, peer)
 

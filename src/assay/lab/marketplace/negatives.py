@@ -24,7 +24,7 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.check import Check
-from assay.lab.harness.driver.argument import arguments_for, refused_arguments
+from assay.lab.harness.driver.argument import arguments_for, invalid_arguments
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.driver.mirrored_header import param_headers
 from assay.lab.harness.driver.peer import Peer, Reply, encode
@@ -77,7 +77,7 @@ def _is_settled(attempt: Attempt) -> bool:
 
 @scenario("Send batches", exercises=("negatives.batch", "negatives.recovers"), transports=BOTH)
 async def drive_batch(stage: Stage) -> None:
-    entry = stage.surroundings.registry
+    entry = stage.out_of_band.registry
     if entry is not None:
         stage.note(REGISTRY, entry=entry)
     await send_each(stage, _batches(stage, served=serves_batches(entry, stage.revision)))
@@ -186,7 +186,7 @@ async def _working_tools(stage: Stage, peer: Peer) -> list[dict[str, Any]]:
     """Read-only tools that accept fitting arguments. Of a tool that never works, a refusal proves nothing."""
     named = [tool for tool in stage.facts.read_only_tools if isinstance(tool.get("name"), str)]
     working: list[dict[str, Any]] = []
-    for tool in (tool for tool in named if any(refused_arguments(tool))):
+    for tool in (tool for tool in named if any(invalid_arguments(tool))):
         if len(working) < ENOUGH and _succeeded(await peer.call(tool, arguments_for(tool))):
             working.append(tool)
     return working
@@ -204,7 +204,7 @@ def _bad_requests(stage: Stage, tools: list[dict[str, Any]]) -> Iterator[BadMess
         call = {"name": UNKNOWN_TOOL, "arguments": {}}
         yield _request(stage, "unknown-tool", f"the tool {UNKNOWN_TOOL}", "tools/call", call)
     for tool in tools:
-        for number, arguments in enumerate(refused_arguments(tool)):
+        for number, arguments in enumerate(invalid_arguments(tool)):
             description = f"the arguments {arguments!r} of {tool['name']}"
             call = {"name": tool["name"], "arguments": arguments}
             headers = param_headers(tool, arguments) if stage.revision.http.mirrored else {}

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness import Json, Observation, Stage, Trace, observe, on_span, scenario
-from assay.lab.harness.driver.safe_request import SafeRequest, errands
-from assay.lab.harness.need import SPANS_TO_SEE
+from assay.lab.harness.driver.safe_request import SafeRequest, safe_requests_for
+from assay.lab.harness.need import EXPORTED_SPANS
 from assay.lab.harness.sabotage.saboteur import OnSpan, newest_of_each_kind
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.otlp import attributes
@@ -63,12 +63,12 @@ async def record_spans(stage: Stage, methods: dict[str, str]) -> None:
     by_trace = await asyncio.gather(*(_spans_of(stage, trace_id, deadline) for trace_id in methods))
     spans = [span for exported in by_trace for span in exported]
     # A server may export spans and ignore the trace context of requests.
-    for span in spans or _last_by_method(_source(stage).every(), set(methods.values())):
-        stage.hear_span(msgspec.json.encode(span))
+    for span in spans or _last_by_method(_source(stage).all(), set(methods.values())):
+        stage.record_span(msgspec.json.encode(span))
 
 
 def _source(stage: Stage) -> Spans:
-    source = stage.surroundings.spans
+    source = stage.out_of_band.spans
     assert source is not None, "the scenario must need SPANS_TO_SEE"
     return source
 
@@ -87,7 +87,7 @@ async def _spans_of(stage: Stage, trace_id: str, deadline: float) -> list[dict[s
     spans: list[dict[str, Any]] = []
     while (left := deadline - time.monotonic()) > 0:
         before = len(spans)
-        spans = await _source(stage).of(trace_id, left, before + 1)
+        spans = await _source(stage).of_trace(trace_id, left, before + 1)
         if len(spans) == before or any(span.get("kind") == KIND_SERVER for span in spans):
             break
     return spans
@@ -227,13 +227,13 @@ LISTS: Final = ("tools", "resources", "prompts")
 @scenario(
     "Send each request in a trace of its own",
     exercises=("obs.spans", "obs.names", "obs.conventions", "obs.parent", "obs.errors"),
-    needs=(SPANS_TO_SEE,),
+    needs=(EXPORTED_SPANS,),
     transports=BOTH,
 )
 async def drive_traced_requests(stage: Stage) -> None:
     peer = await stage.open()
     methods = {}
-    for request in [*_lists(stage.facts), *errands(stage.facts), *_wrong(stage.facts)]:
+    for request in [*_lists(stage.facts), *safe_requests_for(stage.facts), *_wrong(stage.facts)]:
         trace_id, meta = new_trace()
         methods[trace_id] = request.method
         await request.ask(peer, meta)

@@ -23,7 +23,7 @@ def token_of(message: Message) -> Any:
 
 def tokens(calls: tuple[Call, ...]) -> dict[str, str]:
     """The progress tokens of requests, each with the channel of its request."""
-    tokens = ((token_of(message), call) for call in calls for message in call.asked)
+    tokens = ((token_of(message), call) for call in calls for message in call.request_messages)
     return {repr(token): call.channel for token, call in tokens if token is not None}
 
 
@@ -51,5 +51,5 @@ def streams_by_message(trace: Trace) -> dict[Fingerprint, list[Call]]:
 
 def requests(call: Call) -> list[Message]:
     """The JSON-RPC requests in an HTTP request: messages with a method and a string or number as id."""
-    messages = (message for message in call.asked if message.shape is Shape.REQUEST)
+    messages = (message for message in call.request_messages if message.shape is Shape.REQUEST)
     return [message for message in messages if type(message.id) in (int, float, str)]

@@ -25,7 +25,7 @@ from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, questions
 from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.message import Message, Shape
-from assay.lab.harness.trace.shape import knows
+from assay.lab.harness.trace.shape import is_server_message
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY, Transport
 from assay.model.error import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
@@ -58,7 +58,7 @@ async def drive_opening(stage: Stage) -> None:
         await peer.http.listen()
     await peer.sentinel()
     await peer.notify("notifications/initialized")
-    peer.greeted = True
+    peer.is_open = True
 
 
 @scenario(
@@ -306,10 +306,10 @@ INPUT_REQUIRED: Final = "input_required"
 def judge_version_respected(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
         # Methods that no revision defines are extensions.
-        if message.method and any(knows(message, revision) for revision in REVISIONS):
+        if message.method and any(is_server_message(message, revision) for revision in REVISIONS):
             yield observe(
                 "LIFE-13",
-                knows(message, trace.revision),
+                is_server_message(message, trace.revision),
                 message,
                 expected=f"methods of {trace.revision}",
                 observed=message,

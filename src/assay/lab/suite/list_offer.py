@@ -12,7 +12,7 @@ from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.listing import Listing, listings
 from assay.lab.harness.trace.message import Message
-from assay.lab.harness.trace.trace import NOT_HEARD
+from assay.lab.harness.trace.trace import NOT_RECEIVED
 
 
 class Offer(Struct, frozen=True):
@@ -113,7 +113,7 @@ def observe_change_announced(trace: Trace, requirement: str, offer: Offer) -> It
     if declared is None or not declared.has(offer.capability, "listChanged"):
         return
     notices = [message for message in trace.received if message.method == offer.notice]
-    waited = any(mark.info.get("method") == offer.notice for mark in trace.marks(NOT_HEARD))
+    waited = any(mark.info.get("method") == offer.notice for mark in trace.marks(NOT_RECEIVED))
     for before, after in pairwise(_complete(trace, offer)):
         if before.connection != after.connection or _same_entries(before, after):
             continue

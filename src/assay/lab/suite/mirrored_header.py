@@ -171,9 +171,9 @@ def is_mismatch(call: Call) -> bool:
 
 def request_of(call: Call) -> Message | None:
     """The request in the body of a POST, if it is the only message."""
-    if len(call.asked) != 1 or call.head is None or call.sent.method != "POST":
+    if len(call.request_messages) != 1 or call.head is None or call.sent.method != "POST":
         return None
-    (message,) = call.asked
+    (message,) = call.request_messages
     return message if message.shape is Shape.REQUEST and message.place is None else None
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from assay.lab.harness import Trace
 from assay.lab.harness.driver.peer import Reply
-from assay.lab.harness.driver.question import ASKED_DURING, ELICIT, ROOTS, SAMPLE
+from assay.lab.harness.driver.question import ELICIT, MAY_ASK_DURING, ROOTS, SAMPLE
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Exchange
 
@@ -84,7 +84,7 @@ def retries(trace: Trace) -> Iterator[Retry]:
     """Every request with answers, in order, if the same request was asked for input before."""
     asked: dict[str, list[Exchange]] = {}
     issued: list[tuple[str, str]] = []
-    for exchange in trace.exchanges(*ASKED_DURING):
+    for exchange in trace.exchanges(*MAY_ASK_DURING):
         name = identity(exchange)
         if "inputResponses" in exchange.params and name in asked:
             yield Retry(exchange, _answered(exchange, asked[name]), tuple(issued))

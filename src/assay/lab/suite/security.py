@@ -19,15 +19,15 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.argument import arguments_for
-from assay.lab.harness.driver.choice import ASKING, tools_that
+from assay.lab.harness.driver.choice import ASKING, matching_tools
 from assay.lab.harness.driver.input_round import retry
 from assay.lab.harness.driver.mirrored_header import param_headers
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.try_open import come_in, try_open
+from assay.lab.harness.driver.try_open import open_admitted, try_open
 from assay.lab.harness.need import A_SESSION, ANOTHER_USER, PROTECTED, Need
 from assay.lab.harness.subject.bearer import BEARER, NONE, OTHER
 from assay.lab.harness.subject.facts import Facts
-from assay.lab.harness.trace.admission import calls_with, in_query, is_let_in, is_public, told
+from assay.lab.harness.trace.admission import calls_with, in_query, is_admitted, is_public, outcome_text
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.asking.question import ALL_CAPABILITIES, MAX_REQUESTS, Answers
@@ -42,7 +42,7 @@ from .protected_fault import admits, is_metadata_request, lacks_token
 
 def _asking_tools(facts: Facts) -> list[dict[str, Any]]:
     """Read-only tools whose description mentions questions."""
-    return [tool for tool in facts.read_only_tools if tool in tools_that(ASKING, facts)][:MAX_REQUESTS]
+    return [tool for tool in facts.read_only_tools if tool in matching_tools(ASKING, facts)][:MAX_REQUESTS]
 
 
 def _has_state(facts: Facts) -> bool:
@@ -61,7 +61,7 @@ STATE: Final = Need(_has_state, "has neither a session nor a tool whose descript
     transports=HTTP_ONLY,
 )
 async def drive_another_user(stage: Stage) -> None:
-    owner = await come_in(stage)
+    owner = await open_admitted(stage)
     # The control: the server admits the other user as such.
     await try_open(stage, OTHER)
     await _use_session(stage, owner, OTHER)
@@ -76,7 +76,7 @@ async def drive_another_user(stage: Stage) -> None:
     transports=HTTP_ONLY,
 )
 async def drive_every_request(stage: Stage) -> None:
-    owner = await come_in(stage)
+    owner = await open_admitted(stage)
     await _use_session(stage, owner, NONE)
     await _use_state(stage, NONE)
     # The owner's session must have survived the refused DELETE.
@@ -145,8 +145,8 @@ def judge_another_user(trace: Trace) -> Iterator[Observation]:
     states = {state for call in owners for message in call.messages for state in _states(message.result)}
     for _, call in calls_with(trace, OTHER):
         if call.session in sessions or _sent_states(call) & states:
-            refused = not (is_let_in(call) and _is_served(call))
-            observed = f"{told(call)} for another user"
+            refused = not (is_admitted(call) and _is_served(call))
+            observed = f"{outcome_text(call)} for another user"
             yield observe("SEC-04", refused, call, expected="a refusal", observed=observed)
 
 
@@ -156,7 +156,7 @@ def _states(fields: dict[str, Any]) -> set[str]:
 
 
 def _sent_states(call: Call) -> set[str]:
-    return {state for message in call.asked for state in _states(message.params)}
+    return {state for message in call.request_messages for state in _states(message.params)}
 
 
 def _is_served(call: Call) -> bool:
@@ -177,10 +177,12 @@ def judge_every_request(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, NONE):
         if is_public(call) or in_query(call):
             continue
-        refused = not is_let_in(call)
-        observed = f"{told(call)} without a token"
+        refused = not is_admitted(call)
+        observed = f"{outcome_text(call)} without a token"
         yield observe("SEC-01", refused, call, expected="a refusal", observed=observed)
-        if call.session is not None or any("requestState" in message.params for message in call.asked):
+        if call.session is not None or any(
+            "requestState" in message.params for message in call.request_messages
+        ):
             yield observe("SEC-02", refused, call, expected="a refusal", observed=observed)
 
 

@@ -11,7 +11,7 @@ from assay.lab.harness import Stage, Trace
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, announced_lists
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.server_stream import open_server_stream
 from assay.lab.harness.need import Need
 from assay.lab.harness.trace.frame import Frame, Kind
 from assay.lab.harness.trace.message import Message, Shape, same_id
@@ -89,8 +89,8 @@ def strays(trace: Trace) -> Iterator[Message]:
 async def listen(stage: Stage, peer: Peer, *filters: str) -> set[str]:
     """Open the stream for these notifications; returns those that the server will send there."""
     if stage.revision.opening is not Opening.PER_REQUEST:
-        return set(filters) if await open_ears(stage, peer) else set()
+        return set(filters) if await open_server_stream(stage, peer) else set()
     pending = await peer.start(LISTEN, {"notifications": dict.fromkeys(filters, True)})
-    acknowledgement = await peer.hear(ACKNOWLEDGED, during=pending)
+    acknowledgement = await peer.wait_for(ACKNOWLEDGED, during=pending)
     granted = as_object(acknowledgement.params.get("notifications")) if acknowledgement is not None else {}
     return {name for name in filters if granted.get(name) is True}

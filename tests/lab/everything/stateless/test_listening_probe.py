@@ -7,7 +7,7 @@ import pytest
 from assay.lab.everything.stateless.listen_streams import judge_listening
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
-from assay.lab.harness.trace.trace import NOT_HEARD, Trace
+from assay.lab.harness.trace.trace import NOT_RECEIVED, Trace
 from assay.lab.suite.subscription import ACKNOWLEDGED
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.conversation import error
@@ -39,7 +39,7 @@ def heard(*turns: Turn) -> Trace:
 
 def waited(trace: Trace, method: str) -> Trace:
     """The trace with a mark that the driver waited for something in vain."""
-    info = {"label": NOT_HEARD, "method": method}
+    info = {"label": NOT_RECEIVED, "method": method}
     mark = Frame(len(trace.frames), 1.0, Sender.DRIVER, "1/marks", Kind.MARK, info=info)
     return Trace(trace.header, [*trace.frames, mark])
 

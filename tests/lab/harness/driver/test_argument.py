@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.driver.argument import arguments_for, prompt_arguments, refused_arguments
+from assay.lab.harness.driver.argument import arguments_for, invalid_arguments, prompt_arguments
 from assay.lab.harness.trace.json_schema import value_problem
 
 PAINT = {
@@ -21,7 +21,7 @@ PAINT = {
 def test_refused_arguments_are_refused_one_fault_each() -> None:
     tool = {"name": "paint", "inputSchema": PAINT}
     assert value_problem(arguments_for(tool), PAINT) is None
-    refused = list(refused_arguments(tool))
+    refused = list(invalid_arguments(tool))
     assert len(refused) == 3
     assert all(value_problem(arguments, PAINT) is not None for arguments in refused)
     assert all(arguments["region"] == "assay" for arguments in refused), "mirrored arguments are unchanged"
@@ -29,7 +29,7 @@ def test_refused_arguments_are_refused_one_fault_each() -> None:
 
 @pytest.mark.parametrize("schema", [None, True, {}, {"type": "object"}, {"properties": [1], "required": "x"}])
 def test_schema_without_constraints_refuses_nothing(schema: Any) -> None:
-    assert list(refused_arguments({"inputSchema": schema})) == []
+    assert list(invalid_arguments({"inputSchema": schema})) == []
 
 
 def test_arguments_of_prompts_are_strings() -> None:

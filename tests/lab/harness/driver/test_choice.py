@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from assay.lab.harness.driver.choice import ASKING, CHANGING, argument_sets, tools_that, uris_of
+from assay.lab.harness.driver.choice import ASKING, CHANGING, argument_sets, matching_tools, uris_of
 from assay.lab.harness.subject.facts import Facts
 from assay.revisions.registry import REVISIONS
 
@@ -15,13 +15,13 @@ def tool(name: Any, description: str = "", **more: Any) -> dict[str, Any]:
 
 def test_tools_are_chosen_by_whole_words_of_name_and_description() -> None:
     tools = [tool("ask_user"), tool("long_task"), tool("other", "Asks the client's model"), tool(7, "asks")]
-    chosen = tools_that(ASKING, Facts(DATE, tools=tools))
+    chosen = matching_tools(ASKING, Facts(DATE, tools=tools))
     assert [each["name"] for each in chosen] == ["ask_user", "other"]
 
 
 def test_destructive_tools_are_not_chosen() -> None:
     tools = [tool("editNote"), tool("update_all", annotations={"destructiveHint": True})]
-    chosen = tools_that(CHANGING, Facts(DATE, tools=tools))
+    chosen = matching_tools(CHANGING, Facts(DATE, tools=tools))
     assert [each["name"] for each in chosen] == ["editNote"]
 
 

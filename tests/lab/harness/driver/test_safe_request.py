@@ -1,6 +1,12 @@
 """Safe requests use only what a server declares as harmless."""
 
-from assay.lab.harness.driver.safe_request import AN_ERRAND, OTHERS, TOOLS, SafeRequest, errands
+from assay.lab.harness.driver.safe_request import (
+    A_SAFE_REQUEST,
+    OTHERS,
+    TOOLS,
+    SafeRequest,
+    safe_requests_for,
+)
 from assay.lab.harness.subject.facts import Facts
 
 READ = {"readOnlyHint": True}
@@ -22,7 +28,7 @@ def test_only_read_only_tools_resources_and_prompts_without_required_arguments()
             {"name": "strict", "arguments": [{"name": "a", "required": True}]},
         ],
     )
-    assert errands(facts) == [
+    assert safe_requests_for(facts) == [
         SafeRequest(
             "tools/call", {"name": "look", "arguments": {"city": "assay"}}, {"Mcp-Param-City": "assay"}
         ),
@@ -35,7 +41,7 @@ def test_only_read_only_tools_resources_and_prompts_without_required_arguments()
 def test_a_server_with_thousands_of_items_gets_few_requests() -> None:
     tools = [{"name": str(number), "annotations": READ} for number in range(100)]
     resources = [{"uri": f"a:{number}"} for number in range(100)]
-    assert len(errands(Facts("any", tools=tools, resources=resources))) == TOOLS + OTHERS
+    assert len(safe_requests_for(Facts("any", tools=tools, resources=resources))) == TOOLS + OTHERS
 
 
 def test_tools_that_need_fewer_arguments_come_first() -> None:
@@ -43,9 +49,12 @@ def test_tools_that_need_fewer_arguments_come_first() -> None:
         {"name": "search", "annotations": READ, "inputSchema": SCHEMA},
         {"name": "status", "annotations": READ},
     ]
-    assert [errand.params["name"] for errand in errands(Facts("any", tools=tools))] == ["status", "search"]
+    assert [request.params["name"] for request in safe_requests_for(Facts("any", tools=tools))] == [
+        "status",
+        "search",
+    ]
 
 
 def test_a_server_without_harmless_items_does_not_meet_the_need() -> None:
-    assert not AN_ERRAND.met(Facts("any", tools=[{"name": "delete"}]))
-    assert AN_ERRAND.met(Facts("any", resources=[{"uri": "a:b"}]))
+    assert not A_SAFE_REQUEST.met(Facts("any", tools=[{"name": "delete"}]))
+    assert A_SAFE_REQUEST.met(Facts("any", resources=[{"uri": "a:b"}]))

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.server_stream import open_server_stream
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import UrlSubject
-from assay.lab.harness.trace.trace import NOT_HEARD
+from assay.lab.harness.trace.trace import NOT_RECEIVED
 from assay.revisions.registry import HANDSHAKE
 
 REVISION = HANDSHAKE[-1]
@@ -84,9 +84,9 @@ async def recording_of(server: Server, drive: Wait) -> Recording:
 
 async def wait_for_change(stage: Stage) -> tuple[bool, bool]:
     peer = await stage.open()
-    is_open = await open_ears(stage, peer)
+    is_open = await open_server_stream(stage, peer)
     await peer.request("tools/call")
-    return is_open, await peer.hear(CHANGED, peer.ears) is not None
+    return is_open, await peer.wait_for(CHANGED, peer.server_stream) is not None
 
 
 async def test_head_that_comes_with_the_first_event_is_not_awaited() -> None:
@@ -98,7 +98,7 @@ async def test_head_that_comes_with_the_first_event_is_not_awaited() -> None:
 
 async def test_head_that_never_comes_leaves_the_stream_without_one() -> None:
     async def drive(stage: Stage) -> bool:
-        return await open_ears(stage, await stage.open())
+        return await open_server_stream(stage, await stage.open())
 
     recording = await recording_of(Server(), drive)
     assert (recording.broken, recording.value) == (None, True)
@@ -109,8 +109,8 @@ async def test_head_that_never_comes_leaves_the_stream_without_one() -> None:
 async def test_prompt_refusal_is_known_before_the_scenario_continues() -> None:
     async def drive(stage: Stage) -> tuple[bool, int | None]:
         peer = await stage.open()
-        head = await peer.taken(await peer.http.listen())
-        return await open_ears(stage, peer), None if head is None else head.status
+        head = await peer.wait_accepted(await peer.http.listen())
+        return await open_server_stream(stage, peer), None if head is None else head.status
 
     assert (await recording_of(Server(at_once=REFUSAL), drive)).value == (False, 405)
 
@@ -118,4 +118,4 @@ async def test_prompt_refusal_is_known_before_the_scenario_continues() -> None:
 async def test_late_refusal_ends_the_wait_without_a_mark() -> None:
     recording = await recording_of(Server(later=REFUSAL), wait_for_change)
     assert (recording.broken, recording.value) == (None, (True, False))
-    assert not list(recording.trace.marks(NOT_HEARD))
+    assert not list(recording.trace.marks(NOT_RECEIVED))

@@ -8,13 +8,13 @@ import pytest
 from assay.lab.harness.links.broken_off import Unreachable
 from assay.lab.harness.links.connections import Connections
 from assay.lab.harness.links.http_call import Address, connect
-from assay.lab.harness.links.identity import ANYBODY, BadIdentity, Identity
+from assay.lab.harness.links.identity import DEFAULT_IDENTITY, BadIdentity, Identity
 from assay.lab.harness.sabotage.certificate_authority import Issuer
 from assay.lab.harness.subject.bearer import NONE, STRANGER, USUAL
 
 
 def test_without_a_certificate_there_are_no_kinds() -> None:
-    assert ANYBODY.kinds == []
+    assert DEFAULT_IDENTITY.kinds == []
 
 
 def test_with_a_certificate_there_are_three_kinds(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ DEAF = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEPER}
 async def terminated(program: str, patience: float) -> Recording:
     async def ask(stage: Stage) -> int | None:
         peer = await stage.connect()
-        await peer.hear("ready")
+        await peer.wait_for("ready")
         return await peer.stdio.terminate(patience)
 
     subject, revision = CommandSubject((sys.executable, "-c", program)), HANDSHAKE[-1]

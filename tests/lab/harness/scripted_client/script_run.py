@@ -28,7 +28,7 @@ class ScriptRun(Struct, frozen=True):
     @property
     def methods(self) -> list[str]:
         """The methods of the client's requests, in order."""
-        return [inquiry.method for inquiry in self.trace.inquiries()]
+        return [inquiry.method for inquiry in self.trace.subject_exchanges()]
 
     @property
     def stderr(self) -> str:

@@ -79,7 +79,7 @@ async def test_request_is_reissued_with_a_new_id_where_streams_do_not_resume() -
         with_tool(stage, work)
 
     run = await run_script(call_tool("work"), prepare=prepare, revision=STATELESS)
-    calls = list(run.trace.inquiries("tools/call"))
+    calls = list(run.trace.subject_exchanges("tools/call"))
     assert run.exit.status == 0, run.stderr
     assert len({inquiry.request.id for inquiry in calls}) == len(calls) == 2
 
@@ -315,7 +315,7 @@ async def test_input_requests_are_answered_with_their_state() -> None:
         answers={"roots": [root]},
     )
     assert run.exit.status == 0, run.stderr
-    first, second = run.trace.inquiries("tools/call")
+    first, second = run.trace.subject_exchanges("tools/call")
     assert second.request.id != first.request.id
     assert second.params["requestState"] == state
     assert second.params["inputResponses"] == {"first": {"roots": [root]}, "second": {}}
@@ -379,7 +379,7 @@ async def test_pages_are_followed_and_an_empty_cursor_is_valid() -> None:
             return {"resources": []} | ({} if following is None else {"nextCursor": following})
 
     run = await run_script(step("list_resources"), prepare=prepare)
-    cursors = [inquiry.params.get("cursor") for inquiry in run.trace.inquiries("resources/list")]
+    cursors = [inquiry.params.get("cursor") for inquiry in run.trace.subject_exchanges("resources/list")]
     assert cursors == [None, "", "last"]
 
 

@@ -78,7 +78,7 @@ async def test_hook_sees_every_outgoing_message_and_answers_are_still_matched(
 
     run = await run_script(LIST_TOOLS, fault={"message": change}, transport=transport)
     assert run.exit.status == 0, run.stderr
-    assert [inquiry.request.id for inquiry in run.trace.inquiries()] == ["odd-1", "odd-2"]
+    assert [inquiry.request.id for inquiry in run.trace.subject_exchanges()] == ["odd-1", "odd-2"]
 
 
 @pytest.mark.parametrize(("output", "sent"), [(None, 0), ("several", 2), ("bytes", 1)])

@@ -10,7 +10,7 @@ from assay.lab.harness.links.link import Sent
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.message import Message, read_messages
 from assay.lab.harness.trace.recorder import Recorder
-from assay.lab.harness.trace.trace import NOT_HEARD
+from assay.lab.harness.trace.trace import NOT_RECEIVED
 from assay.revisions.registry import HANDSHAKE
 
 REVISION = HANDSHAKE[-1]
@@ -51,7 +51,7 @@ async def test_each_notification_is_heard_once_and_in_order() -> None:
     peer, recorder = peer_and_recorder()
     for number in (1, 2):
         say(peer, recorder, {"method": METHOD, "params": {"uri": "a:1", "number": number}})
-    notifications = [await peer.hear(METHOD, uri="a:1") for _ in range(2)]
+    notifications = [await peer.wait_for(METHOD, uri="a:1") for _ in range(2)]
     assert [message.params["number"] for message in notifications if message] == [1, 2]
 
 
@@ -68,8 +68,8 @@ async def test_a_notification_may_come_while_it_is_waited_for() -> None:
 
 async def test_one_that_does_not_come_leaves_a_mark() -> None:
     peer, recorder = peer_and_recorder(patience=0.01)
-    assert await peer.hear(METHOD, uri="a:1") is None
-    (mark,) = recorder.trace(closed=True).marks(NOT_HEARD)
+    assert await peer.wait_for(METHOD, uri="a:1") is None
+    (mark,) = recorder.trace(closed=True).marks(NOT_RECEIVED)
     assert mark.info["method"] == METHOD and mark.info["params"] == {"uri": "a:1"}
 
 
@@ -77,5 +77,5 @@ async def test_an_answer_to_the_request_ends_the_waiting_without_a_mark() -> Non
     peer, recorder = peer_and_recorder()
     pending = await peer.start("subscriptions/listen")
     say(peer, recorder, {"id": pending.id, "result": {}})
-    assert await peer.hear(METHOD, during=pending) is None
-    assert not list(recorder.trace(closed=True).marks(NOT_HEARD))
+    assert await peer.wait_for(METHOD, during=pending) is None
+    assert not list(recorder.trace(closed=True).marks(NOT_RECEIVED))

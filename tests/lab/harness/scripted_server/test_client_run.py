@@ -92,7 +92,7 @@ async def test_client_that_never_connects_breaks_the_scenario_off() -> None:
 async def test_scripted_client_passes() -> None:
     run = await run_client(cell_of("tools_call"), InProcessClient(), SUITE, 20.0)
     assert (run.result.outcome, run.result.reason) == (Outcome.PASSED, "")
-    assert run.trace.was_visited and run.trace.header.closed
+    assert run.trace.client_connected and run.trace.header.closed
     (ended,) = [frame for frame in run.trace.frames if frame.kind is Kind.EXIT]
     assert ended.info["status"] == 0
 

@@ -123,7 +123,7 @@ async def test_chunked_body_is_decoded() -> None:
         chunks = b"%x\r\n%s\r\n%x;odd=1\r\n%s\r\n0\r\n\r\n" % (3, body[:3], len(body) - 3, body[3:])
         answer = await client.ask("POST", "/mcp", chunks, Transfer_Encoding="chunked")
         assert data_of(answer.body)[0]["id"] == 7
-        (sent,) = running.recorder.trace(closed=True).inquiries("ping")
+        (sent,) = running.recorder.trace(closed=True).subject_exchanges("ping")
         assert sent.request.body == body
 
 

@@ -16,7 +16,7 @@ async def let_tasks_start() -> None:
 
 async def test_shared_access_does_not_wait_for_shared_access() -> None:
     access = Access()
-    async with access.together(), access.together():
+    async with access.shared(), access.shared():
         pass
 
 
@@ -24,10 +24,10 @@ async def test_exclusive_access_waits_for_all_shared_access() -> None:
     access, order = Access(), list[str]()
 
     async def write() -> None:
-        async with access.alone():
+        async with access.exclusive():
             order.append("alone")
 
-    async with access.together():
+    async with access.shared():
         writing = asyncio.create_task(write())
         await let_tasks_start()
         order.append("read")
@@ -39,14 +39,14 @@ async def test_waiting_exclusive_access_goes_before_new_shared_access() -> None:
     access, order = Access(), list[str]()
 
     async def write() -> None:
-        async with access.alone():
+        async with access.exclusive():
             order.append("alone")
 
     async def read() -> None:
-        async with access.together():
+        async with access.shared():
             order.append("read")
 
-    async with access.together():
+    async with access.shared():
         tasks = [asyncio.create_task(write())]
         await let_tasks_start()
         tasks.append(asyncio.create_task(read()))
@@ -57,12 +57,12 @@ async def test_waiting_exclusive_access_goes_before_new_shared_access() -> None:
 
 async def test_cancelled_wait_for_exclusive_access_blocks_nothing() -> None:
     access = Access()
-    async with access.together():
-        waiting = asyncio.create_task(access.alone().__aenter__())
+    async with access.shared():
+        waiting = asyncio.create_task(access.exclusive().__aenter__())
         await let_tasks_start()
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        async with access.together():
+        async with access.shared():
             pass
-    async with access.alone():
+    async with access.exclusive():
         pass

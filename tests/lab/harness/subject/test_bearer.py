@@ -16,7 +16,7 @@ from assay.lab.harness.subject.bearer import (
     STEPPED,
     UNSIGNED,
     USUAL,
-    Wallet,
+    TokenSet,
     claims_of,
     invalid_variants,
 )
@@ -50,10 +50,10 @@ async def test_every_token_is_passed_to_the_redaction() -> None:
     async def grant(scopes: object) -> str:
         return "with-other-scopes"
 
-    wallet = Wallet({USUAL: TOKEN, OTHER: "another-one"}, grant=grant, learn=learned.append)
-    assert await wallet.step_up(["read"])
+    tokens = TokenSet({USUAL: TOKEN, OTHER: "another-one"}, grant=grant, learn=learned.append)
+    assert await tokens.step_up(["read"])
     assert {TOKEN, "another-one", "with-other-scopes", invalid_variants(TOKEN)[FORGED]} <= set(learned)
-    assert wallet.get(STEPPED) == "with-other-scopes"
+    assert tokens.get(STEPPED) == "with-other-scopes"
 
 
 @pytest.mark.parametrize(("seconds", "fetched"), [(0.0, 3), (3600.0, 1)])
@@ -65,10 +65,10 @@ async def test_tokens_are_renewed_after_half_their_lifetime(seconds: float, fetc
         count += 1
         return {USUAL: f"token-{count}"}, seconds
 
-    wallet = Wallet(fetch=fetch)
+    tokens = TokenSet(fetch=fetch)
     for _ in range(3):
-        await wallet.keep_fresh()
-    assert (count, wallet.get(USUAL)) == (fetched, f"token-{fetched}")
+        await tokens.keep_fresh()
+    assert (count, tokens.get(USUAL)) == (fetched, f"token-{fetched}")
 
 
 async def test_a_time_dependent_token_is_minted_on_demand() -> None:
@@ -77,18 +77,18 @@ async def test_a_time_dependent_token_is_minted_on_demand() -> None:
     async def mint(kind: str) -> str:
         return f"a-new-token-{kind}"
 
-    wallet = Wallet({USUAL: TOKEN, SKEWED: "an-old-token"}, mint=mint, learn=learned.append)
-    assert await wallet.renew(SKEWED)
-    assert wallet.get(SKEWED) == learned[-1] == "a-new-token-skewed"
+    tokens = TokenSet({USUAL: TOKEN, SKEWED: "an-old-token"}, mint=mint, learn=learned.append)
+    assert await tokens.renew(SKEWED)
+    assert tokens.get(SKEWED) == learned[-1] == "a-new-token-skewed"
 
 
 async def test_without_a_mint_the_old_token_remains() -> None:
-    wallet = Wallet({USUAL: TOKEN, SKEWED: "an-old-token"})
-    assert not await wallet.renew(SKEWED)
-    assert wallet.get(SKEWED) == "an-old-token"
+    tokens = TokenSet({USUAL: TOKEN, SKEWED: "an-old-token"})
+    assert not await tokens.renew(SKEWED)
+    assert tokens.get(SKEWED) == "an-old-token"
 
 
 async def test_without_a_grant_no_other_scopes_are_available() -> None:
-    wallet = Wallet({USUAL: TOKEN})
-    assert STEPPED not in wallet.kinds
-    assert not await wallet.step_up(["read"])
+    tokens = TokenSet({USUAL: TOKEN})
+    assert STEPPED not in tokens.kinds
+    assert not await tokens.step_up(["read"])

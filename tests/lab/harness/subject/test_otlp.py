@@ -95,9 +95,9 @@ async def send_raw(endpoint: str, raw: bytes) -> bytes:
 async def test_exports_of_the_sdk_are_received(receiver: Receiver, compression: Compression) -> None:
     trace_id = await asyncio.to_thread(export_span, receiver.endpoint, compression)
 
-    (span,) = await receiver.of(trace_id, 5)
+    (span,) = await receiver.of_trace(trace_id, 5)
 
-    assert receiver.every() == [span]
+    assert receiver.all() == [span]
     assert (span["traceId"], span["name"], span["kind"]) == (trace_id, "tools/call add", 2)
     assert len(span["spanId"]) == 16
     assert {"key": "rpc.method", "value": {"stringValue": "tools/call"}} in span["attributes"]
@@ -126,7 +126,7 @@ async def test_json_comes_out_in_the_same_form(receiver: Receiver, coding: str, 
     body = compress(json.dumps(BODY).encode())
 
     answered = await asyncio.to_thread(post, receiver.endpoint, body, Content_Encoding=coding)
-    (span,) = await receiver.of(TRACE.upper(), 5)
+    (span,) = await receiver.of_trace(TRACE.upper(), 5)
 
     assert answered == (200, b"{}")
     assert (span["traceId"], span["spanId"], attributes(span)) == (TRACE, SPAN, {"rpc.id": 7})
@@ -140,14 +140,14 @@ async def test_chunks_are_put_together_and_the_connection_stays(receiver: Receiv
     response = await send_raw(receiver.endpoint, 2 * (head + b"".join(chunks) + b"0\r\n\r\n"))
 
     assert response.count(b"HTTP/1.1 200 OK") == 2
-    assert len(await receiver.of(TRACE, 5, count=2)) == 2
+    assert len(await receiver.of_trace(TRACE, 5, count=2)) == 2
 
 
 async def test_after_the_timeout_fewer_spans_are_returned(receiver: Receiver) -> None:
     await asyncio.to_thread(post, receiver.endpoint, json.dumps(BODY).encode())
 
-    assert len(await receiver.of(TRACE, 0.01, count=2)) == 1
-    assert await receiver.of("0" * 32, 0) == []
+    assert len(await receiver.of_trace(TRACE, 0.01, count=2)) == 1
+    assert await receiver.of_trace("0" * 32, 0) == []
 
 
 BAD = {
@@ -231,5 +231,5 @@ async def test_the_oldest_traces_are_dropped(receiver: Receiver, monkeypatch: py
     other = json.dumps(BODY).replace(TRACE.upper(), "1" * 32).encode()
     await asyncio.to_thread(post, receiver.endpoint, other)
 
-    assert await receiver.of(TRACE, 0) == []
-    assert len(await receiver.of("1" * 32, 0)) == 1
+    assert await receiver.of_trace(TRACE, 0) == []
+    assert len(await receiver.of_trace("1" * 32, 0)) == 1

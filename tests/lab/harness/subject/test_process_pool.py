@@ -11,7 +11,7 @@ from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.facts import Facts
-from assay.lab.harness.subject.process_pool import CONTINUED, MOST, left_as_found
+from assay.lab.harness.subject.process_pool import CONTINUED, MOST, is_unchanged
 from assay.lab.harness.subject.subject import CommandSubject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
@@ -164,7 +164,7 @@ REFUSAL = {"jsonrpc": "2.0", "id": 2, "error": {"code": -32601, "message": "no"}
     ],
 )
 def test_reads_and_errors_change_nothing(turns: list[tuple[str, Any]]) -> None:
-    assert left_as_found(stdio_trace(*turns), StubPeer(), FACTS)  # type: ignore[arg-type]
+    assert is_unchanged(stdio_trace(*turns), StubPeer(), FACTS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -183,4 +183,4 @@ def test_reads_and_errors_change_nothing(turns: list[tuple[str, Any]]) -> None:
     ],
 )
 def test_anything_else_may_have_changed_something(turns: list[tuple[str, Any]]) -> None:
-    assert not left_as_found(stdio_trace(*turns), StubPeer(), FACTS)  # type: ignore[arg-type]
+    assert not is_unchanged(stdio_trace(*turns), StubPeer(), FACTS)  # type: ignore[arg-type]

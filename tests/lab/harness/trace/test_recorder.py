@@ -49,7 +49,7 @@ def test_values_are_redacted_all_the_way_down() -> None:
     assert redaction.value({TOKEN: [f"a {TOKEN}", 1, None, {"deep": TOKEN}]}) == {
         "[redacted]": ["a [redacted]", 1, None, {"deep": "[redacted]"}]
     }
-    assert redaction.words("\ud800") == "\ud800"
+    assert redaction.string("\ud800") == "\ud800"
 
 
 def test_time_is_counted_from_the_beginning() -> None:

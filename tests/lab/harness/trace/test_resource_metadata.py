@@ -5,7 +5,7 @@ import json
 import pytest
 
 from assay.lab.harness.trace.frame import Kind
-from assay.lab.harness.trace.resource_metadata import documents, is_of, places
+from assay.lab.harness.trace.resource_metadata import candidate_paths, describes_endpoint, documents
 from assay.lab.harness.trace.trace import Trace
 from tests.lab.traces import http_trace
 
@@ -23,7 +23,7 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
     ],
 )
 def test_only_the_server_itself_is_asked(url: str | None, first: str) -> None:
-    paths = places("/mcp?key=1", "server.example", url)
+    paths = candidate_paths("/mcp?key=1", "server.example", url)
     assert paths[0] == first
     assert paths[-2:] == [f"{WELL_KNOWN}/mcp", WELL_KNOWN]
 
@@ -56,7 +56,7 @@ def trace(host: str, target: str, content: object) -> Trace:
 def test_metadata_describes_the_endpoint_or_its_whole_server(host: str, resource: object, own: bool) -> None:
     recorded = trace(host, "/mcp", {"resource": resource})
     (document,) = documents(recorded)
-    assert is_of(document, recorded) is own
+    assert describes_endpoint(document, recorded) is own
 
 
 @pytest.mark.parametrize("content", [[], "text", None, 1])

@@ -4,7 +4,12 @@ from typing import Any
 
 import pytest
 
-from assay.lab.harness.trace.shape import asked_problem, knows, result_problem, sent_problem
+from assay.lab.harness.trace.shape import (
+    driver_request_problem,
+    is_server_message,
+    result_problem,
+    server_message_problem,
+)
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Revision
 from tests.lab.traces import stdio_trace
@@ -58,8 +63,8 @@ def test_requests_and_notifications_of_a_server_are_judged_too() -> None:
     notice = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": None}}
     odd = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"_meta": None}}
     (good, bad) = stdio_trace(("<", notice), ("<", odd)).received
-    assert knows(good, NEWEST) and sent_problem(good, NEWEST) is None
-    assert sent_problem(bad, NEWEST) == "params._meta: null, but an optional field must be omitted"
+    assert is_server_message(good, NEWEST) and server_message_problem(good, NEWEST) is None
+    assert server_message_problem(bad, NEWEST) == "params._meta: null, but an optional field must be omitted"
 
 
 @pytest.mark.parametrize(
@@ -85,4 +90,4 @@ def test_result_is_validated_by_its_result_type(result: dict[str, Any], fits: bo
 def test_request_of_the_driver_may_have_nulls_but_no_wrong_types(params: dict[str, Any], fits: bool) -> None:
     request = {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": params}
     (message,) = stdio_trace((">", request)).messages
-    assert (asked_problem(message, NEWEST) is None) is fits
+    assert (driver_request_problem(message, NEWEST) is None) is fits

@@ -135,4 +135,4 @@ def test_body_of_an_http_error_counts_as_spoken_only_with_jsonrpc() -> None:
         ]
     )
     assert [message.frame.n for message in trace.received] == [2, 5]
-    assert [message.frame.n for message in trace.spoken] == [5]
+    assert [message.frame.n for message in trace.rpc_messages] == [5]

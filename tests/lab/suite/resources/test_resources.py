@@ -7,7 +7,7 @@ import pytest
 from assay.lab.harness.driver.choice import NOWHERE
 from assay.lab.harness.driver.list_change import UPDATED
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
-from assay.lab.harness.trace.trace import NOT_HEARD, Trace
+from assay.lab.harness.trace.trace import NOT_RECEIVED, Trace
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.lab.suite.judging import seen
 from tests.lab.traces import probed, request, result, stdio_trace
@@ -211,6 +211,6 @@ def test_announced(revision: Any, row: str) -> None:
     update = ("<", {"jsonrpc": "2.0", "method": UPDATED, "params": {"uri": "a:1"}})
     assert seen("resources.announced", stdio_trace(update, revision=revision)) == [(row, True)]
     header = stdio_trace(revision=revision).header
-    info = {"label": NOT_HEARD, "method": UPDATED, "params": {"uri": "a:1"}, "waited": 10}
+    info = {"label": NOT_RECEIVED, "method": UPDATED, "params": {"uri": "a:1"}, "waited": 10}
     waited = Trace(header, [Frame(0, 0.0, Sender.DRIVER, "1/marks", Kind.MARK, info=info)])
     assert seen("resources.announced", waited) == [(row, False)]

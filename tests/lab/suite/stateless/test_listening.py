@@ -7,7 +7,7 @@ import pytest
 from assay.lab.harness.driver.list_change import LISTS, UPDATED
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
-from assay.lab.harness.trace.trace import NOT_HEARD, Trace
+from assay.lab.harness.trace.trace import NOT_RECEIVED, Trace
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen
@@ -58,7 +58,7 @@ def test_acknowledged(turns: Any, rows: set[str]) -> None:
 
 def test_an_acknowledgement_that_was_waited_for_in_vain() -> None:
     trace = told()
-    info = {"label": NOT_HEARD, "method": ACKNOWLEDGED, "waited": 10}
+    info = {"label": NOT_RECEIVED, "method": ACKNOWLEDGED, "waited": 10}
     waited = Trace(
         trace.header, [*trace.frames, Frame(1, 0.0, Sender.DRIVER, "1/marks", Kind.MARK, info=info)]
     )

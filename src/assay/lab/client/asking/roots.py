@@ -70,7 +70,7 @@ CHANGED: Final = "notifications/roots/list_changed"
 )
 def judge_roots_changed(trace: Trace) -> Iterator[Observation]:
     announced = [message for message in trace.received if message.method == CHANGED]
-    for exchange in trace.inquiries(INITIALIZE):
+    for exchange in trace.subject_exchanges(INITIALIZE):
         capabilities = exchange.params.get("capabilities")
         roots = capabilities.get("roots") if isinstance(capabilities, dict) else None
         declared = isinstance(roots, dict) and roots.get("listChanged") is True
@@ -82,7 +82,9 @@ def judge_roots_changed(trace: Trace) -> Iterator[Observation]:
 def _changed_roots(trace: Trace) -> bool:
     """Whether a step of the scenario changes the roots, and the client completed it."""
     steps = [step for mark in trace.marks(SETTING) for step in mark.info.get("context", {}).get("steps", ())]
-    return any(step.get("do") == "change_roots" for step in steps) and any(trace.inquiries("tools/call"))
+    return any(step.get("do") == "change_roots" for step in steps) and any(
+        trace.subject_exchanges("tools/call")
+    )
 
 
 # --- what the checks must catch

@@ -116,7 +116,7 @@ def judge_initialize(trace: Trace) -> Iterator[Observation]:
 
 
 def _handshakes(trace: Trace) -> Iterator[Observation]:
-    for opening in trace.inquiries("initialize"):
+    for opening in trace.subject_exchanges("initialize"):
         problems = list(_handshake_problems(opening, trace))
         yield observe(
             "mcp-client-initialization",

@@ -182,7 +182,7 @@ STANDARD: Final = "sep-2243-client-includes-standard-headers"
 )
 def judge_http_standard_headers(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        if any(message.method in HANDSHAKE_METHODS for message in call.asked):
+        if any(message.method in HANDSHAKE_METHODS for message in call.request_messages):
             continue
         for mirror in standard_mirrors(call, trace.revision):
             if mirror.header != VERSION:
@@ -292,8 +292,8 @@ def judge_http_invalid_tool_headers(trace: Trace) -> Iterator[Observation]:
 
 
 def _annotated_calls(trace: Trace) -> Iterator[Observation]:
-    calls = {str(call.params.get("name")): call for call in trace.inquiries("tools/call")}
-    for listing in trace.inquiries("tools/list"):
+    calls = {str(call.params.get("name")): call for call in trace.subject_exchanges("tools/call")}
+    for listing in trace.subject_exchanges("tools/list"):
         yield observe(LISTED, True, listing, expected="", observed="")
     if VALID in calls:
         yield observe(VALID_KEPT, True, calls[VALID], expected="", observed="")

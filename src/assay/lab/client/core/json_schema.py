@@ -129,7 +129,7 @@ def judge_json_schema_2020_12_preservation(trace: Trace) -> Iterator[Observation
 
 
 def _schemas(trace: Trace) -> Iterator[Observation]:
-    for listing in trace.inquiries("tools/list"):
+    for listing in trace.subject_exchanges("tools/list"):
         yield observe(LISTED, True, listing, expected="", observed="")
     for call in calls_of(trace, ECHO):
         arguments = call.params.get("arguments")
@@ -186,7 +186,7 @@ def _references(trace: Trace) -> Iterator[Observation]:
     for fetch in fetches:
         observed = fetch.raw.partition(b"\r\n")[0].decode("latin-1")
         yield observe(NO_FETCH, False, fetch, expected="no request to the URL of a $ref", observed=observed)
-    for listing in trace.inquiries("tools/list"):
+    for listing in trace.subject_exchanges("tools/list"):
         if listing.result is not None and not fetches:
             yield observe(NO_FETCH, True, listing, expected="", observed="")
 

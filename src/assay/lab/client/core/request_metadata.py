@@ -90,7 +90,7 @@ def judge_request_metadata(trace: Trace) -> Iterator[Observation]:
 
 
 def _requests(trace: Trace) -> Iterator[Observation]:
-    for inquiry in trace.inquiries():
+    for inquiry in trace.subject_exchanges():
         yield from _described(inquiry.request)
     for call in trace.calls:
         if (message := request_of(call)) is not None:
@@ -134,7 +134,7 @@ def _headers(call: Call, request: Message) -> Iterator[Observation]:
 
 
 def _retried(trace: Trace) -> Iterator[Observation]:
-    inquiries = list(trace.inquiries())
+    inquiries = list(trace.subject_exchanges())
     refused = next((inquiry for inquiry in inquiries if inquiry.code == UNSUPPORTED_VERSION), None)
     if refused is None:
         return

@@ -144,7 +144,7 @@ def _calls(trace: Trace) -> Iterator[Observation]:
         evidence, observed = (round_.question, round_.retry), f"requestState {params.get('requestState')!r}"
         holds = "requestState" not in params
         yield observe(OMITTED, holds, *evidence, expected="no requestState", observed=observed)
-    for call in (*calls_of(trace, UNRELATED), *trace.inquiries("tools/list")):
+    for call in (*calls_of(trace, UNRELATED), *trace.subject_exchanges("tools/list")):
         strays = [key for key in ("inputResponses", "requestState") if key in call.params]
         if strays or call.method == "tools/call":
             expected = "no answers or state of another call"

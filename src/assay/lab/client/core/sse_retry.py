@@ -118,7 +118,7 @@ def judge_sse_retry(trace: Trace) -> Iterator[Observation]:
 def _reconnections(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         end = _end(call)
-        if end is None or not any(message.params.get("name") == TOOL for message in call.asked):
+        if end is None or not any(message.params.get("name") == TOOL for message in call.request_messages):
             continue
         get = _reconnection(trace, end)
         if get is None:

@@ -98,7 +98,7 @@ def _next_call(
     requirement: str, trace: Trace, call: Exchange, expected: str, *, answered: bool
 ) -> Observation | None:
     tool = call.params.get("name")
-    others = (other for other in trace.inquiries("tools/call") if other.params.get("name") != tool)
+    others = (other for other in trace.subject_exchanges("tools/call") if other.params.get("name") != tool)
     later = [other for other in others if other.request.frame.n > call.request.frame.n][:1]
     lost = [message for message in trace.received if answered and cancels(message, call)][:1]
     if not later and not has_ended(trace):

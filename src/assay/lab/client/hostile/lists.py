@@ -83,7 +83,7 @@ async def drive_session_between_pages(stage: ClientStage) -> None:
 
 @check("The client stops reading a list that has no end", requirements=("HOSTILE-10", "HOSTILE-11"))
 def judge_endless_lists(trace: Trace) -> Iterator[Observation]:
-    pages = list(trace.inquiries(LIST))
+    pages = list(trace.subject_exchanges(LIST))
     if not pages or not (calls_of(trace, AFTER) or has_ended(trace)):
         return
     requirement, read, most = "HOSTILE-11", pages, MOST
@@ -96,7 +96,9 @@ def judge_endless_lists(trace: Trace) -> Iterator[Observation]:
 
 @check("Cursors are not kept across sessions", requirements=("PAG-07",), transports=HTTP_ONLY)
 def judge_old_cursors(trace: Trace) -> Iterator[Observation]:
-    lists = [(call, message) for call in trace.calls for message in call.asked if message.method == LIST]
+    lists = [
+        (call, message) for call in trace.calls for message in call.request_messages if message.method == LIST
+    ]
     issued = [(_next_cursor(call), call.session) for call, _ in lists]
     for call, message in lists:
         # The first session has no earlier one whose cursor could be used.

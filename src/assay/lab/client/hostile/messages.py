@@ -16,7 +16,7 @@ from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientSc
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.server import Tool
 from assay.lab.harness.scripted_server.stage import ClientStage
-from assay.lab.harness.trace.shape import knows
+from assay.lab.harness.trace.shape import is_server_message
 from assay.lab.harness.transport import STDIO_ONLY, Transport
 from assay.model.error import METHOD_NOT_FOUND
 from assay.revisions.revision import Asking
@@ -166,7 +166,7 @@ def judge_stray_answers(trace: Trace) -> Iterator[Observation]:
 def judge_unknown(trace: Trace) -> Iterator[Observation]:
     expected = f"error {METHOD_NOT_FOUND}"
     for exchange in trace.exchanges():
-        if exchange.answer is not None and not knows(exchange.request, trace.revision):
+        if exchange.answer is not None and not is_server_message(exchange.request, trace.revision):
             holds = exchange.code == METHOD_NOT_FOUND
             yield observe("HOSTILE-15", holds, exchange, expected=expected, observed=str(exchange.answer))
     for question in questions(trace, ROOTS):

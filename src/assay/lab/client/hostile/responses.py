@@ -237,7 +237,7 @@ def judge_slow_bytes(trace: Trace) -> Iterator[Observation]:
     for call, title in titles:
         yield observe("HOSTILE-08", title == TITLE, call, expected=expected, observed=f"{title!r}")
     if not titles and has_ended(trace):
-        for page in list(trace.inquiries("tools/list"))[:1]:
+        for page in list(trace.subject_exchanges("tools/list"))[:1]:
             observed = "the client did not understand the list"
             yield observe("HOSTILE-08", False, page, expected=expected, observed=observed)
 

@@ -22,7 +22,7 @@ from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
-from assay.lab.harness.subject.process import how_it_ended
+from assay.lab.harness.subject.process import describe_exit
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.transport import GUARDED, HTTP_ONLY, STDIO_ONLY
 from assay.model.error import INVALID_PARAMS
@@ -162,7 +162,7 @@ def judge_odd_events(trace: Trace) -> Iterator[Observation]:
     following = dict(pairwise(STYLES))
     for mark in trace.marks(STYLE):
         style = str(mark.info.get("style"))
-        pages = trace.inquiries("tools/list")
+        pages = trace.subject_exchanges("tools/list")
         next_requests = (
             [page for page in pages if page.params.get("cursor") == following[style]]
             if style in following
@@ -182,9 +182,9 @@ def judge_hung_up(trace: Trace) -> Iterator[Observation]:
     for frame in (frame for frame in trace.frames if frame.kind is Kind.EXIT):
         status = frame.info.get("status")
         if isinstance(status, int):
-            observed = how_it_ended(status)
+            observed = describe_exit(status)
             yield observe("HOSTILE-17", status >= 0, frame, expected=expected, observed=observed)
-    requests = list(trace.inquiries())
+    requests = list(trace.subject_exchanges())
     holds = len(requests) <= MOST_REQUESTS
     if requests and (has_ended(trace) or not holds):
         expected, observed = f"at most {MOST_REQUESTS} requests", f"{len(requests)} requests"

@@ -85,7 +85,7 @@ ROWS = {VERSION: "HTTP-49", METHOD: "HTTP-54", MIRRORED_HEADER_NAME: "HTTP-55"}
 )
 def judge_mirrored(trace: Trace) -> Iterator[Observation]:
     for call in endpoint_calls(trace, "POST"):
-        if any(one.method in HANDSHAKE_METHODS for one in call.asked):
+        if any(one.method in HANDSHAKE_METHODS for one in call.request_messages):
             continue
         named = call.sent.get(VERSION) is not None
         yield observe("HTTP-48", named, call, expected=VERSION, observed="no such header")

@@ -121,7 +121,7 @@ HERE, TEXT, UNSAFE, LOOKALIKE, MARKERS, ABSENT = "XH-01", "XH-10", "XH-11", "XH-
     transports=HTTP_ONLY,
 )
 def judge_param_headers(trace: Trace) -> Iterator[Observation]:
-    tools = tools_in(trace.inquiries("tools/list"))
+    tools = tools_in(trace.subject_exchanges("tools/list"))
     for call in endpoint_calls(trace, "POST"):
         for mirror in param_mirrors(call, tools):
             yield from _judged(call, mirror)
@@ -185,7 +185,7 @@ def judge_mismatch(trace: Trace) -> Iterator[Observation]:
         since = refused.request.frame.n
         again = [one for one in called if one.request.frame.n > since]
         until = again[0].request.frame.n if again else len(trace.frames)
-        listed = [one for one in trace.inquiries("tools/list") if since < one.request.frame.n < until]
+        listed = [one for one in trace.subject_exchanges("tools/list") if since < one.request.frame.n < until]
         if again or has_ended(trace):
             expected = "tools/list, then the call with other headers"
             observed = f"{len(listed)} listings and {len(again)} calls"

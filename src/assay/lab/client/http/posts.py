@@ -68,9 +68,9 @@ def judge_posts(trace: Trace) -> Iterator[Observation]:
     batches = trace.revision.batching is Batching.ACCEPTED
     for call in endpoint_calls(trace):
         method = call.sent.method
-        if call.asked and any(one.fields for one in call.asked):
-            alone = method == "POST" and (batches or len(call.asked) == 1)
-            observed = f"{len(call.asked)} in a {method}"
+        if call.request_messages and any(one.fields for one in call.request_messages):
+            alone = method == "POST" and (batches or len(call.request_messages) == 1)
+            observed = f"{len(call.request_messages)} in a {method}"
             yield observe("HTTP-06", alone, call, expected="one message in a POST", observed=observed)
         if method == "POST":
             yield from _posted(call, batches)
@@ -82,8 +82,8 @@ def judge_posts(trace: Trace) -> Iterator[Observation]:
 def _posted(call: Call, batches: bool) -> Iterator[Observation]:
     both = {JSON, EVENT_STREAM} <= accepted(call.sent)
     yield observe("HTTP-07", both, call, expected=f"Accept: {JSON}, {EVENT_STREAM}", observed=_told(call))
-    messages = [one for one in call.asked if one.method or one.is_response]
-    whole = bool(messages) and len(messages) == len(call.asked)
+    messages = [one for one in call.request_messages if one.method or one.is_response]
+    whole = bool(messages) and len(messages) == len(call.request_messages)
     one = batches or all(message.place is None for message in messages)
     observed = f"{body_of(call.request.raw)[:80]!r}"
     yield observe("HTTP-08", whole and one, call, expected="a body that is one message", observed=observed)
@@ -142,7 +142,7 @@ def judge_agreed_version(trace: Trace) -> Iterator[Observation]:
     agreed = [(one.answered, BY_DATE[one.agreed]) for one in handshakes(trace) if one.agreed in BY_DATE]
     for call in endpoint_calls(trace):
         known = [revision for since, revision in agreed if since < call.request.n]
-        if not known or opens(call) or any(map(describes_itself, call.asked)):
+        if not known or opens(call) or any(map(describes_itself, call.request_messages)):
             continue
         if not all(revision.http.version_header for revision in known):
             continue

@@ -85,13 +85,13 @@ def judge_session_named(trace: Trace) -> Iterator[Observation]:
     given = dict(issued(trace))
     for call in endpoint_calls(trace):
         known = [session for session, since in given.items() if since < call.request.n]
-        if known and not opens(call) and not any(map(describes_itself, call.asked)):
+        if known and not opens(call) and not any(map(describes_itself, call.request_messages)):
             expected, observed = f"Mcp-Session-Id: {known[-1]}", f"{call.session}"
             yield observe("HTTP-38", call.session in known, call, expected=expected, observed=observed)
 
 
 def opens(call: Call) -> bool:
-    return any(one.method == INITIALIZE for one in call.asked)
+    return any(one.method == INITIALIZE for one in call.request_messages)
 
 
 def issued(trace: Trace) -> Iterator[tuple[str, int]]:

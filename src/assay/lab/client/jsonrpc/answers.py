@@ -138,7 +138,7 @@ def judge_own_codes(trace: Trace) -> Iterator[Observation]:
         if exchange.answer is None or exchange.code not in OWN:
             continue
         since = exchange.answer.frame.n
-        following = [one for one in trace.inquiries() if one.request.frame.n > since]
+        following = [one for one in trace.subject_exchanges() if one.request.frame.n > since]
         until = next((one for one in following if _is_next(one.params)), None)
         if until is None:
             continue

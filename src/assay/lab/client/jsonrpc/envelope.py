@@ -20,7 +20,7 @@ from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientSc
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.message import Message, Shape, id_group, same_id
-from assay.lab.harness.trace.shape import answer_problem, client_problem, known_of_clients
+from assay.lab.harness.trace.shape import client_message_problem, client_result_problem, is_client_message
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY, Transport
 from assay.lab.suite.envelope import are_objects, has_proper_id, is_utf8, notifications_have_no_id
@@ -67,13 +67,13 @@ ROW = "SHAPE-01"
 @check("Messages fit the schema of the revision", requirements=(ROW,), everywhere=True)
 def judge_wire_shape(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
-        if _has_form(message) and known_of_clients(message, trace.revision):
-            problem = client_problem(message, trace.revision)
+        if _has_form(message) and is_client_message(message, trace.revision):
+            problem = client_message_problem(message, trace.revision)
             expected = f"a {message.shape.value} {message.method} that fits its schema"
             yield observe(ROW, problem is None, message, expected=expected, observed=problem)
     for exchange in trace.exchanges():
         if exchange.answer is not None and exchange.answer.shape is Shape.RESULT:
-            problem = answer_problem(exchange.method, exchange.answer.fields["result"], trace.revision)
+            problem = client_result_problem(exchange.method, exchange.answer.fields["result"], trace.revision)
             expected = f"a result of {exchange.method} that fits its schema"
             yield observe(ROW, problem is None, exchange, expected=expected, observed=problem)
 
@@ -95,7 +95,7 @@ def judge_fresh_ids(trace: Trace) -> Iterator[Observation]:
     begun = _begun(trace)
     open_ones: dict[Hashable, list[Exchange]] = defaultdict(list)
     latest: dict[Hashable, Exchange] = {}
-    for one in (asked for asked in trace.inquiries() if not rejected(asked)):
+    for one in (asked for asked in trace.subject_exchanges() if not rejected(asked)):
         key = (one.request.frame.connection, id_group(one.request.id))
         busy = [before for before in open_ones[key] if _is_under_way(trace, before, one)]
         yield _observed(NEW, one, busy, "an id that no request under way has")
@@ -115,7 +115,7 @@ def _observed(row: str, one: Exchange, used: Sequence[Exchange], expected: str) 
 def _begun(trace: Trace) -> dict[str, list[int]]:
     """The frames in which each connection begins a handshake."""
     begun: dict[str, list[int]] = defaultdict(list)
-    for one in trace.inquiries(INITIALIZE):
+    for one in trace.subject_exchanges(INITIALIZE):
         begun[one.request.frame.connection].append(one.request.frame.n)
     return begun
 

@@ -120,7 +120,7 @@ def judge_dialects(trace: Trace) -> Iterator[Observation]:
 @check("An unknown dialect is no reason to break down", requirements=("JS-03",))
 def judge_unknown_dialect(trace: Trace) -> Iterator[Observation]:
     """Who does not call a tool with such a schema at all has said enough."""
-    listed = [one for one in trace.inquiries("tools/list") if one.answer is not None][:1]
+    listed = [one for one in trace.subject_exchanges("tools/list") if one.answer is not None][:1]
     after = calls_of(trace, AFTER)[:1]
     if listed and (after or has_ended(trace)):
         expected = "the client to go on, with an error for this tool or without"

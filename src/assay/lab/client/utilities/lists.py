@@ -146,15 +146,15 @@ class Listed:
 def judge_as_listed(trace: Trace) -> Iterator[Observation]:
     listed = Listed(trace)
     if listed.uris or listed.templates:
-        for one in trace.inquiries("resources/read"):
+        for one in trace.subject_exchanges("resources/read"):
             uri = one.params.get("uri")
             expected = "a URI as it was listed, or by a template"
             yield observe(RESOURCE, listed.has(uri), one, expected=expected, observed=f"{uri!r}")
     if listed.prompts:
-        for one in trace.inquiries("prompts/get"):
+        for one in trace.subject_exchanges("prompts/get"):
             yield _prompt(one, listed)
     if listed.prompts and listed.templates:
-        for one in trace.inquiries("completion/complete"):
+        for one in trace.subject_exchanges("completion/complete"):
             yield _completion(one, listed)
 
 
@@ -178,7 +178,7 @@ def _completion(one: Exchange, listed: Listed) -> Observation:
 
 
 def _items(trace: Trace, method: str, key: str) -> list[AsListedJson]:
-    return [item for page in trace.inquiries(method) for item in page.objects(key)]
+    return [item for page in trace.subject_exchanges(method) for item in page.objects(key)]
 
 
 def _arguments(prompt: AsListedJson, *, required: bool = False) -> list[str]:
@@ -200,7 +200,7 @@ LISTS: Final = ("resources/list", "resources/templates/list", PROMPT_LIST)
 @check("Lists are read to their end, and no further", requirements=(END, BOTH, PROMPTS))
 def judge_whole_lists(trace: Trace) -> Iterator[Observation]:
     for method in LISTS:
-        asked = list(trace.inquiries(method))
+        asked = list(trace.subject_exchanges(method))
         pages = [one for one in asked if one.result is not None]
         for page in pages:
             yield from _end(page, asked) if _next(page) is None else _more(page, asked, trace)
@@ -226,7 +226,7 @@ def _more(page: Exchange, pages: list[Exchange], trace: Trace) -> Iterator[Obser
 
 def _went_on(page: Exchange, trace: Trace) -> Iterator[Observation]:
     """Whether a list that was read was of use: something else is asked for then."""
-    later = [one for one in trace.inquiries() if one.request.frame.n > page.request.frame.n]
+    later = [one for one in trace.subject_exchanges() if one.request.frame.n > page.request.frame.n]
     if later or has_ended(trace):
         expected, observed = "the client to go on with what it has read", "it did not"
         yield observe(BOTH, bool(later), page, *later[:1], expected=expected, observed=observed)
@@ -243,7 +243,7 @@ CURSORS_LISTS = ("tools/list", "resources/list", "resources/templates/list", "pr
 @check("Pages are followed by their cursors, as they are", requirements=(SIZE, OPAQUE, EMPTY))
 def judge_cursors(trace: Trace) -> Iterator[Observation]:
     for method in CURSORS_LISTS:
-        pages = list(trace.inquiries(method))
+        pages = list(trace.subject_exchanges(method))
         yield from _followed(pages, trace)
         yield from _known(pages)
 

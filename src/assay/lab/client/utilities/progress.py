@@ -133,7 +133,7 @@ MISSING = object()
 @check("Progress tokens are good, and each is one request's", requirements=(KIND, UNIQUE), everywhere=True)
 def judge_progress_tokens(trace: Trace) -> Iterator[Observation]:
     waiting: list[Exchange] = []
-    for exchange in trace.inquiries():
+    for exchange in trace.subject_exchanges():
         token = _progress_tokens_token(exchange)
         if token is MISSING or rejected(exchange):
             continue

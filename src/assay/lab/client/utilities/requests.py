@@ -114,7 +114,7 @@ def judge_cancellations(trace: Trace) -> Iterator[Observation]:
 def _asked(trace: Trace, message: Message) -> Exchange | None:
     """What it names, unless that was surely done: an answer may have been on its way."""
     number = message.params.get("requestId")
-    for one in trace.inquiries():
+    for one in trace.subject_exchanges():
         before = one.request.frame.n < message.frame.n
         if before and same_id(one.request.id, number) and not _is_long_done(trace, one, message):
             return one
@@ -126,7 +126,7 @@ def _is_long_done(trace: Trace, exchange: Exchange, message: Message) -> bool:
     if exchange.answer is None:
         return False
     done = exchange.answer.frame.n
-    return any(done < one.request.frame.n < message.frame.n for one in trace.inquiries())
+    return any(done < one.request.frame.n < message.frame.n for one in trace.subject_exchanges())
 
 
 # --- what the checks must catch

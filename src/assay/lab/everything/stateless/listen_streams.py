@@ -14,7 +14,7 @@ from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.sabotage.saboteur import meta_of
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.message import same_id
-from assay.lab.harness.trace.trace import NOT_HEARD
+from assay.lab.harness.trace.trace import NOT_RECEIVED
 from assay.lab.suite.subscription import (
     ACKNOWLEDGED,
     FILTERS,
@@ -51,7 +51,7 @@ def judge_listening(trace: Trace) -> Iterator[Observation]:
 def _acknowledged(stream: Subscription, trace: Trace) -> Iterator[Observation]:
     """A server that tells of nothing may refuse; one that declares a change to tell of may not."""
     first = stream.messages[0] if stream.messages else stream.exchange.answer
-    waited = any(mark.info.get("method") == ACKNOWLEDGED for mark in trace.marks(NOT_HEARD))
+    waited = any(mark.info.get("method") == ACKNOWLEDGED for mark in trace.marks(NOT_RECEIVED))
     said = declaration(trace)
     due = said is not None and any(said.has(*path) for path in DECLARED_BY)
     refused = first is not None and bool(first.error)
@@ -82,7 +82,7 @@ def _filtered(notice: str, streams: list[Subscription]) -> Iterator[Observation]
 
 
 def _told(notice: str, row: str, streams: list[Subscription], trace: Trace) -> Iterator[Observation]:
-    waited = [mark for mark in trace.marks(NOT_HEARD) if mark.info.get("method") == notice]
+    waited = [mark for mark in trace.marks(NOT_RECEIVED) if mark.info.get("method") == notice]
     for stream in streams:
         if stream.filters.get(FILTERS[notice]) is True:
             heard = [message for message in stream.messages if message.method == notice]

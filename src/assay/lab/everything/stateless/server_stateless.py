@@ -137,12 +137,12 @@ async def _listen(peer: Peer, facts: Facts) -> None:
     """One listener for each list. Each list changes twice, so that each listener hears of it last once."""
     for area in TRIGGERS:
         pending = await peer.start(LISTEN, {"notifications": {f"{area}ListChanged": True}})
-        if await peer.hear(ACKNOWLEDGED, during=pending) is None:
+        if await peer.wait_for(ACKNOWLEDGED, during=pending) is None:
             return
     told = [area for area in TRIGGERS if facts.declares(area, "listChanged")]
     for area in (*told, *told):
         changed = await _call(peer, TRIGGERS[area], {})
-        if changed and await peer.hear(LISTS[area][0]) is None:
+        if changed and await peer.wait_for(LISTS[area][0]) is None:
             return
 
 

@@ -183,11 +183,11 @@ def judge_tasks_request_headers(trace: Trace) -> Iterator[Observation]:
 
 
 def _is_of(call: Call, method: str) -> bool:
-    return [message.method for message in call.asked] == [method]
+    return [message.method for message in call.request_messages] == [method]
 
 
 def _matches(call: Call) -> bool:
-    (request,) = call.asked
+    (request,) = call.request_messages
     name = request.params.get("taskId", request.params.get("name"))
     headers = (call.sent.get("mcp-method"), call.sent.get("mcp-name"))
     return headers == (request.method, as_header(str(name)))

@@ -47,20 +47,20 @@ async def drive_tasks_status_notifications(stage: Stage) -> None:
         return
     params = {"notifications": {"taskIds": [task]}}
     pending = await peer.start(LISTEN, params)
-    acknowledgement = await peer.hear(ACKNOWLEDGED, during=pending)
+    acknowledgement = await peer.wait_for(ACKNOWLEDGED, during=pending)
     if acknowledgement is not None:
         if task in _granted(acknowledgement):
             await _await_end(peer, task)
             await send_about(peer, "tasks/get", task)
         refused = await peer.start(LISTEN, {**params, "_meta": UNDECLARED})
-        await peer.hear(ACKNOWLEDGED, during=refused)
+        await peer.wait_for(ACKNOWLEDGED, during=refused)
 
 
 async def _await_end(peer: Peer, task: str) -> None:
     """Wait for notifications until one reports an end; a mark records that none came."""
-    status = await peer.hear(STATUS_CHANGED, taskId=task)
+    status = await peer.wait_for(STATUS_CHANGED, taskId=task)
     while status is not None and status.params.get("status") not in FINAL:
-        status = await peer.hear(STATUS_CHANGED, taskId=task)
+        status = await peer.wait_for(STATUS_CHANGED, taskId=task)
 
 
 def _granted(acknowledgement: Message) -> list[str]:

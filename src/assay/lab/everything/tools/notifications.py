@@ -9,11 +9,11 @@ from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.evidence import answered, borrow
 from assay.lab.everything.fixture import fixture_tool, tool_of
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply
-from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.server_stream import open_server_stream
 from assay.lab.harness.need import declares
 from assay.lab.harness.trace.log_level import severity
 from assay.lab.harness.trace.message import Message, same_id
-from assay.lab.harness.trace.trace import NOT_HEARD, Exchange
+from assay.lab.harness.trace.trace import NOT_RECEIVED, Exchange
 from assay.lab.suite.event_stream import PROGRESS, token_of
 from assay.lab.suite.utilities import progress
 
@@ -25,7 +25,7 @@ def tells_enough(
     trace: Trace, row: str, tool: str, method: str, belongs: Belongs, what: Callable[[Exchange], str]
 ) -> Iterator[Observation]:
     """Notifications of a call that belong to it: too few are held against it only if they were waited for."""
-    waited = any(mark.info.get("method") == method for mark in trace.marks(NOT_HEARD))
+    waited = any(mark.info.get("method") == method for mark in trace.marks(NOT_RECEIVED))
     for exchange in answered(trace, "tools/call", name=tool):
         told = [one for one in trace.received if one.method == method and belongs(one, exchange)]
         if exchange.result is None:
@@ -53,11 +53,11 @@ MESSAGES = 3
 )
 async def drive_tools_call_with_logging(stage: Stage) -> None:
     peer = await stage.open()
-    await open_ears(stage, peer)
+    await open_server_stream(stage, peer)
     await peer.request("logging/setLevel", {"level": "debug"})
     reply = await peer.call(tool_of(stage.facts, TOOL), {})
     for _ in range(MESSAGES if reply.is_result else 0):
-        if await peer.hear("notifications/message") is None:
+        if await peer.wait_for("notifications/message") is None:
             break
 
 
@@ -72,11 +72,11 @@ STEPS = 3
 )
 async def drive_tools_call_with_progress(stage: Stage) -> None:
     peer = await stage.open()
-    await open_ears(stage, peer)
+    await open_server_stream(stage, peer)
     params = {"name": TOOLS_CALL_WITH_PROGRESS_TOOL, "arguments": {}, "_meta": {"progressToken": TOKEN}}
     reply = await peer.request("tools/call", params)
     for _ in range(STEPS if reply.is_result else 0):
-        if await peer.hear("notifications/progress", progressToken=TOKEN) is None:
+        if await peer.wait_for("notifications/progress", progressToken=TOKEN) is None:
             break
 
 

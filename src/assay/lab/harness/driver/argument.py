@@ -16,7 +16,7 @@ def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
     return arguments if isinstance(arguments, dict) else {}
 
 
-def refused_arguments(tool: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def invalid_arguments(tool: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Arguments that the tool's schema rejects, with one fault each: a required argument is missing, has a
     wrong type, or is not one of the enumerated values. Values that a server might coerce are not tried, nor
     arguments that are mirrored in a header."""

@@ -18,7 +18,7 @@ CHANGING: Final = re.compile(r"\b(add|change|edit|load|trigger|unload|update)s?\
 _BETWEEN_WORDS: Final = re.compile(r"[_\-./]|(?<=[a-z])(?=[A-Z])")
 
 
-def tools_that(speak_of: re.Pattern[str], facts: Facts) -> list[dict[str, Any]]:
+def matching_tools(speak_of: re.Pattern[str], facts: Facts) -> list[dict[str, Any]]:
     """Tools whose name or description matches, without those with `destructiveHint`."""
     tools = [
         tool

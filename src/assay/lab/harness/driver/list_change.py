@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from assay.lab.harness.subject.facts import Facts
 
-from .choice import CHANGING, argument_sets, tools_that
+from .choice import CHANGING, argument_sets, matching_tools
 from .peer import Peer
 
 UPDATED: Final = "notifications/resources/updated"
@@ -40,7 +40,7 @@ async def provoke(peer: Peer, facts: Facts, areas: Sequence[str], uris: Sequence
     """
     first, before = await _snapshot(peer, areas, uris), await _snapshot(peer, areas, uris)
     steady = [key for key in before if before[key] == first[key]]
-    for tool in tools_that(CHANGING, facts):
+    for tool in matching_tools(CHANGING, facts):
         for arguments in argument_sets(tool, _new_text(peer, tool, before)):
             await peer.call(tool, arguments)
             after = await _snapshot(peer, areas, uris)
@@ -58,7 +58,7 @@ def _new_text(peer: Peer, tool: dict[str, Any], before: Snapshot) -> str:
 
 async def _is_announced(peer: Peer, method: str, uri: str) -> bool:
     params: dict[str, Any] = {"uri": uri} if uri else {}
-    return await peer.hear(method, peer.ears, **params) is not None
+    return await peer.wait_for(method, peer.server_stream, **params) is not None
 
 
 async def _snapshot(peer: Peer, areas: Sequence[str], uris: Sequence[str]) -> Snapshot:

@@ -21,7 +21,7 @@ from assay.lab.harness.links.stdio import StdioLink
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.message import Message, Shape, read_messages
 from assay.lab.harness.trace.recorder import Recorder
-from assay.lab.harness.trace.trace import NOT_HEARD, PROBE, PROBED, SENTINEL
+from assay.lab.harness.trace.trace import NOT_RECEIVED, PROBE, PROBED, SENTINEL
 from assay.revisions.revision import Opening, Revision
 
 from .message_meta import CLIENT, declared
@@ -66,11 +66,8 @@ class Pending:
         self.method = method
         self.id = request_id
         self.sent: Sent | None = None
-        self.future: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
-
-    @property
-    def over(self) -> asyncio.Future[Message | None]:
-        return self.future
+        self.over: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        """Done when the request is answered."""
 
 
 class Peer:
@@ -90,11 +87,11 @@ class Peer:
         """Client capabilities that the driver declares."""
         self.responders: dict[str, Responder] = {}
         """Answers to requests of the subject that differ from the defaults, by method."""
-        self.ears: Sent | None = None
+        self.server_stream: Sent | None = None
         """The stream for messages that belong to no request, if one was opened."""
         self.link = connect(self)
         self.broken: BrokenOff | None = None
-        self.greeted = False
+        self.is_open = False
         self.closed = False
         self._recorder = recorder
         self._pending: list[Pending] = []
@@ -125,9 +122,9 @@ class Peer:
     def fail(self, reason: BrokenOff) -> None:
         self.broken = self.broken or reason
         for pending in self._pending:
-            if not pending.future.done():
-                pending.future.set_exception(self.broken)
-                pending.future.exception()  # marks it as retrieved, in case nothing awaits the future
+            if not pending.over.done():
+                pending.over.set_exception(self.broken)
+                pending.over.exception()  # marks it as retrieved, in case nothing awaits the future
         self._pending.clear()
 
     def _settle(self, message: Message) -> None:
@@ -144,8 +141,8 @@ class Peer:
 
     def _finish(self, pending: Pending, message: Message | None) -> None:
         self._pending.remove(pending)
-        if not pending.future.done():
-            pending.future.set_result(message)
+        if not pending.over.done():
+            pending.over.set_result(message)
 
     async def _respond(self, request: Message) -> None:
         answer = self.answer_to(request.method, request.params)
@@ -255,7 +252,7 @@ class Peer:
         """
         try:
             async with asyncio.timeout(self.patience):
-                message = await pending.future
+                message = await pending.over
         except TimeoutError:
             self.mark("no answer", id=pending.id, method=pending.method, waited=self.patience)
             raise NoAnswer(pending.method, self.patience) from None
@@ -265,7 +262,7 @@ class Peer:
         """Send a request and wait for its answer, or for the end of its HTTP response."""
         return await self.answer(await self.start(method, params, **options))
 
-    async def taken(self, sent: Sent) -> Head | None:
+    async def wait_accepted(self, sent: Sent) -> Head | None:
         """Wait for the response to a request for a stream, for two round trips at most.
 
         Many servers send the head of a stream with its first event: the result is None then, and a head or a
@@ -276,7 +273,9 @@ class Peer:
                 await self.sentinel()
         return sent.head
 
-    async def hear(self, method: str, during: Pending | Sent | None = None, **params: Any) -> Message | None:
+    async def wait_for(
+        self, method: str, during: Pending | Sent | None = None, **params: Any
+    ) -> Message | None:
         """Wait for a notification with these parameters; each is returned once.
 
         Returns None if `during` ends first (its request is answered, or its stream refused), or on a timeout,
@@ -290,7 +289,7 @@ class Peer:
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         if during is None or not during.over.done():
-            self.mark(NOT_HEARD, method=method, params=params, waited=self.patience)
+            self.mark(NOT_RECEIVED, method=method, params=params, waited=self.patience)
         return None
 
     def expect(self, method: str, request_id: Any) -> Pending:
@@ -335,7 +334,7 @@ class Peer:
         await self.sentinel()
         self.mark(PROBED, name=name, begin=begin.n)
 
-    async def greet(self) -> Reply | None:
+    async def handshake(self) -> Reply | None:
         """Open the conversation as the revision requires; None if it has no handshake."""
         if self.revision.opening is Opening.PER_REQUEST:
             return None

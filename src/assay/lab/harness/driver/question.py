@@ -21,7 +21,7 @@ ELICIT: Final = "elicitation/create"
 SAMPLE: Final = "sampling/createMessage"
 ROOTS: Final = "roots/list"
 ASKING: Final = frozenset({ELICIT, SAMPLE, ROOTS})
-ASKED_DURING: Final = ("tools/call", "prompts/get", "resources/read")
+MAY_ASK_DURING: Final = ("tools/call", "prompts/get", "resources/read")
 """Client requests during which a server may ask questions."""
 URL_REQUIRED: Final = -32042
 """Error code of a request that requires the user to open a URL first."""
@@ -78,7 +78,7 @@ def questions_in(message: dict[str, Any]) -> Iterator[tuple[str | None, dict[str
             yield None, {"method": ELICIT, "params": params}
 
 
-def asked_in(message: dict[str, Any], method: str) -> Iterator[dict[str, Any]]:
+def question_params(message: dict[str, Any], method: str) -> Iterator[dict[str, Any]]:
     """The parameters of the questions of a method in a message, for changes in place."""
     for _, question in questions_in(message):
         if question.get("method") == method and isinstance(question.get("params"), dict):
@@ -116,7 +116,7 @@ def questions(trace: Trace, *methods: str) -> Iterator[Question]:
 
 def rounds_of(trace: Trace, *methods: str) -> Iterator[Round]:
     """The questions that the driver answered, if the frames show the outcome."""
-    exchanges = [exchange for exchange in trace.exchanges(*ASKED_DURING) if exchange.answer is not None]
+    exchanges = [exchange for exchange in trace.exchanges(*MAY_ASK_DURING) if exchange.answer is not None]
     for question in questions(trace, *methods):
         find = _answered_at_once if question.key is None else _answered_by_retry
         input_round = find(question, exchanges, trace)

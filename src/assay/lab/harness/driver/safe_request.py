@@ -36,7 +36,7 @@ class SafeRequest(Struct, frozen=True):
         return await peer.answer(await self.start(peer, meta))
 
 
-def errands(facts: Facts) -> list[SafeRequest]:
+def safe_requests_for(facts: Facts) -> list[SafeRequest]:
     return [
         *islice(_tools(facts), TOOLS),
         *islice(_resources(facts), OTHERS),
@@ -67,7 +67,7 @@ def _prompts(facts: Facts) -> Iterator[SafeRequest]:
             yield SafeRequest("prompts/get", {"name": prompt["name"]})
 
 
-AN_ERRAND: Final = Need(
-    lambda facts: bool(errands(facts)),
+A_SAFE_REQUEST: Final = Need(
+    lambda facts: bool(safe_requests_for(facts)),
     "has no tool with `readOnlyHint`, no resource and no prompt without required arguments",
 )

@@ -8,7 +8,7 @@ from .peer import Peer
 from .stage import Stage
 
 
-async def open_ears(stage: Stage, peer: Peer) -> bool:
+async def open_server_stream(stage: Stage, peer: Peer) -> bool:
     """Open the stream, and return whether the server may send messages on it.
 
     Transports with a single channel need no extra stream. A server that neither opens nor refuses the stream
@@ -17,6 +17,6 @@ async def open_ears(stage: Stage, peer: Peer) -> bool:
     """
     if stage.transport is not Transport.HTTP or not stage.revision.http.sessions:
         return stage.transport is not Transport.HTTP
-    peer.ears = await peer.http.listen()
-    await peer.taken(peer.ears)
-    return peer.ears.may_stream
+    peer.server_stream = await peer.http.listen()
+    await peer.wait_accepted(peer.server_stream)
+    return peer.server_stream.may_stream

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from assay.lab.harness.links.identity import CERTIFICATE
 from assay.lab.harness.links.link import Link
-from assay.lab.harness.subject.bearer import BEARER, USUAL, Wallet
+from assay.lab.harness.subject.bearer import BEARER, USUAL, TokenSet
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.out_of_band import OutOfBand
-from assay.lab.harness.subject.process_pool import Opening, ProcessPool, left_as_found
+from assay.lab.harness.subject.process_pool import Opening, ProcessPool, is_unchanged
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
@@ -19,8 +19,8 @@ from assay.revisions.revision import Revision
 
 from .peer import Peer
 
-BESIDE: Final = "beside/notes"
-SPANS: Final = "beside/spans"
+NOTES_CHANNEL: Final = "beside/notes"
+SPANS_CHANNEL: Final = "beside/spans"
 """Channels of evidence that does not come from a connection."""
 Connect = Callable[[Peer], Link]
 
@@ -35,16 +35,16 @@ class Stage:
         transport: Transport,
         facts: Facts,
         patience: float,
-        wallet: Wallet | None = None,
-        surroundings: OutOfBand | None = None,
+        tokens: TokenSet | None = None,
+        out_of_band: OutOfBand | None = None,
         pool: ProcessPool | None = None,
     ) -> None:
         self.revision = revision
         self.transport = transport
         self.facts = facts
         self.patience = patience
-        self.wallet = wallet or Wallet()
-        self.surroundings = surroundings or OutOfBand()
+        self.tokens = tokens or TokenSet()
+        self.out_of_band = out_of_band or OutOfBand()
         self._recorder = recorder
         self._connect = connect
         self._peers: list[Peer] = []
@@ -70,10 +70,10 @@ class Stage:
         self._peers.append(peer)
         if bearer != USUAL:
             peer.mark(BEARER, shows=bearer)
-            peer.link.bear(self.wallet.get(bearer))
+            peer.link.use_token(self.tokens.get(bearer))
         if certificate != USUAL:
             peer.mark(CERTIFICATE, shows=certificate)
-            peer.http.show(certificate)
+            peer.http.use_certificate(certificate)
         await peer.link.open()
         return peer
 
@@ -101,8 +101,8 @@ class Stage:
     async def _begin(self, capabilities: dict[str, Any], bearer: str = USUAL) -> Peer:
         peer = await self.connect(bearer)
         peer.capabilities = capabilities
-        await peer.greet()
-        peer.greeted = True
+        await peer.handshake()
+        peer.is_open = True
         frames = self._recorder.trace(closed=False).frames
         opening = tuple(frame for frame in frames if frame.connection == peer.name)
         self._openings[peer] = Opening(opening, self._recorder.begun)
@@ -110,16 +110,16 @@ class Stage:
 
     def note(self, label: str, **info: Any) -> None:
         """Record an observation outside the conversations."""
-        self._recorder.mark(BESIDE, label, **info)
+        self._recorder.mark(NOTES_CHANNEL, label, **info)
 
-    def hear_span(self, span: bytes) -> None:
+    def record_span(self, span: bytes) -> None:
         """Record a span that the subject exported."""
-        self._recorder.record(Sender.SUBJECT, SPANS, Kind.SPAN, span)
+        self._recorder.record(Sender.SUBJECT, SPANS_CHANNEL, Kind.SPAN, span)
 
     async def settle(self) -> None:
         """Wait until the subject has sent all due messages on all open conversations."""
         for peer in self._peers:
-            if peer.greeted and not peer.closed:
+            if peer.is_open and not peer.closed:
                 await peer.sentinel()
 
     async def close(self, *, finished: bool = False) -> None:
@@ -131,9 +131,7 @@ class Stage:
     async def _keep(self) -> set[Peer]:
         assert self._pool is not None
         trace = self._recorder.trace(closed=True)
-        reusable = {
-            peer for peer in self._openings if peer.is_idle and left_as_found(trace, peer, self.facts)
-        }
+        reusable = {peer for peer in self._openings if peer.is_idle and is_unchanged(trace, peer, self.facts)}
         for peer in reusable:
             await self._pool.keep(peer, self._openings[peer], trace)
         return reusable

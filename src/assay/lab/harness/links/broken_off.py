@@ -4,7 +4,7 @@ BrokenOff
 ├── NoAnswer         a request got no answer in time
 ├── Gone             the subject closed the connection, or its process exited
 │   └── Unreachable      no connection, or the process could not be started
-│       └── TurnedAway       the subject refused the connection
+│       └── ConnectionRejected   the subject refused the connection
 ├── NoToken          the authorization server issued no token
 └── Flooded          the subject sent more than a recording may hold (in `recorder.py`)
 """
@@ -41,7 +41,7 @@ class Unreachable(Gone):
     """Nothing was exchanged."""
 
 
-class TurnedAway(Unreachable):
+class ConnectionRejected(Unreachable):
     """The subject answered and refused the connection."""
 
     def __init__(self, how: str, head: bytes) -> None:

@@ -16,8 +16,8 @@ from assay.revisions.revision import Opening, Revision
 from .broken_off import BrokenOff
 from .event_stream import Blocks, has_comment
 from .http_call import Address, Ended, HeadRead, Part, PieceRead, connect, read_response
-from .http_text import EVENT_STREAM, JSON, Head, bearing, write_request
-from .identity import ANYBODY, Identity
+from .http_text import EVENT_STREAM, JSON, Head, with_bearer, write_request
+from .identity import DEFAULT_IDENTITY, Identity
 from .link import Inbox, Sent
 
 ACCEPT: Final = f"{JSON}, {EVENT_STREAM}"
@@ -35,7 +35,7 @@ class HttpLink:
         name: str,
         patience: float,
         headers: Mapping[str, str],
-        identity: Identity = ANYBODY,
+        identity: Identity = DEFAULT_IDENTITY,
     ) -> None:
         self.address = Address.of(url)
         self._identity = identity
@@ -55,15 +55,15 @@ class HttpLink:
     def is_local(self) -> bool:
         return self.address.is_local
 
-    def bear(self, token: str | None) -> None:
-        self._headers = bearing(self._headers, token)
+    def use_token(self, token: str | None) -> None:
+        self._headers = with_bearer(self._headers, token)
 
     @property
     def certificates(self) -> list[str]:
         """The kinds of client certificates that can be presented here."""
         return self._identity.kinds if self.address.secure else []
 
-    def show(self, certificate: str) -> None:
+    def use_certificate(self, certificate: str) -> None:
         """Present a client certificate of this kind from now on."""
         self._certificate = certificate
 
@@ -75,9 +75,9 @@ class HttpLink:
         self.version = version
 
     async def send(self, body: bytes, message: Any, headers: Mapping[str, str | None]) -> Sent:
-        return await self.call("POST", body, {**self.usual(message), **headers})
+        return await self.call("POST", body, {**self.default_headers(message), **headers})
 
-    def usual(self, message: Any = None) -> dict[str, str | None]:
+    def default_headers(self, message: Any = None) -> dict[str, str | None]:
         """The headers that a well-behaved client sends with this message."""
         headers: dict[str, str | None] = {"Content-Type": JSON, "Accept": ACCEPT}
         if self._revision.opening is Opening.PER_REQUEST:
@@ -136,7 +136,7 @@ class HttpLink:
             self._recorder.mark(sent.channel, STILL_OPEN, waited=self._patience)
         return finished
 
-    async def leave(self, sent: Sent) -> None:
+    async def abort(self, sent: Sent) -> None:
         """Close the connection of a response that has not ended."""
         task = self._tasks.pop(sent.channel)
         if not task.done():

@@ -18,7 +18,7 @@ from assay.lab.harness.subject.bearer import USUAL
 
 from .broken_off import Unreachable
 from .http_text import HEAD_END, Head, parse_head
-from .identity import ANYBODY, Identity
+from .identity import DEFAULT_IDENTITY, Identity
 
 MAX_HEAD: Final = 64 * 1024
 PIECE: Final = 64 * 1024
@@ -89,7 +89,7 @@ class Address(Struct, frozen=True):
 
 
 async def connect(
-    address: Address, patience: float, identity: Identity = ANYBODY, kind: str = USUAL
+    address: Address, patience: float, identity: Identity = DEFAULT_IDENTITY, kind: str = USUAL
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """`kind` selects the client certificate, if the server asks for one.
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from .broken_off import NoAnswer
 from .http_call import Address, HeadRead, PieceRead, connect, read_response
 from .http_text import write_request
-from .identity import ANYBODY, Identity
+from .identity import DEFAULT_IDENTITY, Identity
 
 PATIENCE: Final = 10.0
 MOST: Final = 1024 * 1024
@@ -33,12 +33,12 @@ class Answer(Struct, frozen=True):
         return value if isinstance(value, dict) else {}
 
 
-async def ask(
+async def fetch(
     method: str,
     url: str,
     headers: Mapping[str, str],
     body: bytes = b"",
-    identity: Identity = ANYBODY,
+    identity: Identity = DEFAULT_IDENTITY,
 ) -> Answer:
     """
     Raises:

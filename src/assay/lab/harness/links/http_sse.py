@@ -16,7 +16,7 @@ from .broken_off import BrokenOff, Gone, Unreachable
 from .http import HttpLink
 from .http_call import Address
 from .http_text import EVENT_STREAM, Head
-from .identity import ANYBODY, Identity
+from .identity import DEFAULT_IDENTITY, Identity
 from .link import Inbox, Sent
 
 ENDPOINT: Final = "endpoint"
@@ -33,7 +33,7 @@ class HttpSseLink:
         name: str,
         patience: float,
         headers: Mapping[str, str],
-        identity: Identity = ANYBODY,
+        identity: Identity = DEFAULT_IDENTITY,
     ) -> None:
         self._url = url
         self._inbox = inbox
@@ -48,8 +48,8 @@ class HttpSseLink:
     def is_local(self) -> bool:
         return self._http.is_local
 
-    def bear(self, token: str | None) -> None:
-        self._http.bear(token)
+    def use_token(self, token: str | None) -> None:
+        self._http.use_token(token)
 
     async def open(self) -> None:
         self._stream = await self._http.call("GET", headers={"Accept": EVENT_STREAM})

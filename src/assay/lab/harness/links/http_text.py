@@ -74,7 +74,7 @@ def body_of(raw: bytes) -> bytes:
     return raw.partition(HEAD_END)[2]
 
 
-def bearing(headers: Mapping[str, str], token: str | None) -> dict[str, str]:
+def with_bearer(headers: Mapping[str, str], token: str | None) -> dict[str, str]:
     """The headers with this bearer token as the only credentials, or without credentials."""
     others = {name: value for name, value in headers.items() if name.lower() != "authorization"}
     return others if token is None else {**others, "Authorization": f"Bearer {token}"}

@@ -59,7 +59,7 @@ class Identity:
         return context
 
 
-ANYBODY: Final = Identity()
+DEFAULT_IDENTITY: Final = Identity()
 """Trusts the system's authorities and presents no certificate."""
 
 

@@ -109,13 +109,13 @@ class Link(Protocol):
     def is_local(self) -> bool:
         """Whether the subject's host name is a loopback name."""
 
-    def bear(self, token: str | None) -> None:
+    def use_token(self, token: str | None) -> None:
         """Send this bearer token from now on, or none. Ignored by transports that carry no credentials."""
 
     async def open(self) -> None:
         """
         Raises:
-            TurnedAway: the subject refuses the connection.
+            ConnectionRejected: the subject refuses the connection.
             Unreachable: the subject cannot be reached.
         """
 

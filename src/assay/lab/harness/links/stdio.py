@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Protocol
 
-from assay.lab.harness.subject.process import how_it_ended
+from assay.lab.harness.subject.process import describe_exit
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded, Recorder
 
@@ -59,7 +59,7 @@ class StdioLink:
         self._channel = f"{name}/lines"
         self._errors = f"{name}/errors"
 
-    def bear(self, token: str | None) -> None:
+    def use_token(self, token: str | None) -> None:
         """Nothing to do: a process takes its credentials from its environment."""
 
     async def open(self) -> None:
@@ -90,7 +90,7 @@ class StdioLink:
             await self.wire.write(data)
         except (ConnectionError, RuntimeError):
             status = await self.wire.wait()
-            raise Gone(how_it_ended(status), tuple(self.wire.tail)) from None
+            raise Gone(describe_exit(status), tuple(self.wire.tail)) from None
         sent = Sent(self._channel)
         sent.settle()
         return sent
@@ -131,7 +131,7 @@ class StdioLink:
         if not self._closing:
             status = await wire.wait()
             self._recorder.record(Sender.SUBJECT, self._channel, Kind.EXIT, status=status)
-            self._inbox.fail(Gone(how_it_ended(status), tuple(wire.tail)))
+            self._inbox.fail(Gone(describe_exit(status), tuple(wire.tail)))
 
     async def _read_lines(self, wire: Wire) -> None:
         rest = b""

@@ -12,10 +12,10 @@ from assay.lab.harness.trace.recorder import MAX_BYTES, Recorder
 from assay.protocol.framing import websocket as ws
 from assay.revisions.revision import Revision
 
-from .broken_off import BrokenOff, Gone, TurnedAway, Unreachable
+from .broken_off import BrokenOff, ConnectionRejected, Gone, Unreachable
 from .http_call import Address, HeadRead, connect, read_response
-from .http_text import Head, bearing, write_request
-from .identity import ANYBODY, Identity
+from .http_text import Head, with_bearer, write_request
+from .identity import DEFAULT_IDENTITY, Identity
 from .link import Inbox, Sent
 
 SUBPROTOCOL: Final = "mcp"
@@ -39,7 +39,7 @@ class WebSocketLink:
         name: str,
         patience: float,
         headers: Mapping[str, str],
-        identity: Identity = ANYBODY,
+        identity: Identity = DEFAULT_IDENTITY,
     ) -> None:
         self.address = Address.of(url)
         self._identity = identity
@@ -58,8 +58,8 @@ class WebSocketLink:
     def is_local(self) -> bool:
         return self.address.is_local
 
-    def bear(self, token: str | None) -> None:
-        self._headers = bearing(self._headers, token)
+    def use_token(self, token: str | None) -> None:
+        self._headers = with_bearer(self._headers, token)
 
     async def open(self) -> None:
         reader, self._writer = await connect(self.address, self._patience, self._identity)
@@ -77,7 +77,7 @@ class WebSocketLink:
         self._writer.write(data)
         answer = await self._handshake(reader)
         if answer.head.status != 101:
-            raise TurnedAway(f"WebSocket refused with status {answer.head.status}", answer.raw)
+            raise ConnectionRejected(f"WebSocket refused with status {answer.head.status}", answer.raw)
         self._reading = asyncio.create_task(self._read(reader))
 
     async def _handshake(self, reader: asyncio.StreamReader) -> HeadRead:

@@ -17,7 +17,7 @@ from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.broken_off import BrokenOff, NoAnswer
 from assay.lab.harness.links.link import Link
 from assay.lab.harness.reason import Reason, ReasonKind, stored
-from assay.lab.harness.subject.bearer import USUAL, Wallet
+from assay.lab.harness.subject.bearer import USUAL, TokenSet
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.subject.process_pool import CONTINUED, ProcessPool
@@ -46,8 +46,8 @@ class Conditions(Struct, frozen=True):
     limit: float = 60.0
     """Seconds for a scenario."""
     redaction: Redaction = Redaction()
-    wallet: Wallet = Wallet()
-    surroundings: OutOfBand = OutOfBand()
+    tokens: TokenSet = TokenSet()
+    out_of_band: OutOfBand = OutOfBand()
 
 
 class Recording(Struct, frozen=True):
@@ -71,18 +71,18 @@ async def record(
     """Run a conversation on a new stage and return its recording, however it ends."""
     started = now()
     begin = time.monotonic()
-    target = conditions.redaction.words(subject.name)
+    target = conditions.redaction.string(subject.name)
     recorder = Recorder(Header(revision.date, subject.transport, target, name, started), conditions.redaction)
 
     def connect(peer: Peer) -> Link:
         link = subject.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
-        usual = conditions.wallet.get(USUAL)
+        usual = conditions.tokens.get(USUAL)
         if usual is not None:
-            link.bear(usual)
+            link.use_token(usual)
         return link
 
     async def with_fresh_tokens(stage: Stage) -> Any:
-        await conditions.wallet.keep_fresh()
+        await conditions.tokens.keep_fresh()
         return await conversation(stage)
 
     stage = Stage(
@@ -92,8 +92,8 @@ async def record(
         transport=subject.transport,
         facts=facts,
         patience=conditions.patience,
-        wallet=conditions.wallet,
-        surroundings=conditions.surroundings,
+        tokens=conditions.tokens,
+        out_of_band=conditions.out_of_band,
         pool=pool if subject.transport is Transport.STDIO else None,
     )
     value, broken = await _converse(stage, with_fresh_tokens, conditions.limit)

@@ -69,7 +69,7 @@ def _cell(suite: Suite, place: str, trace: Trace) -> CellResult:
 def _broke_off(trace: Trace) -> str:
     if not trace.header.closed:
         return "the recording ended before the scenario did"
-    is_missing = trace.header.role == Role.CLIENT.value and not trace.was_visited
+    is_missing = trace.header.role == Role.CLIENT.value and not trace.client_connected
     return "the client never connected" if is_missing else ""
 
 

@@ -134,7 +134,7 @@ class Runner:
 
     def _name_of(self, subject: Subject) -> str:
         """The redacted name: a URL may contain a key."""
-        return self._settings.conditions.redaction.words(subject.name)
+        return self._settings.conditions.redaction.string(subject.name)
 
     def _revisions_on(self, transport: Transport) -> Sequence[Revision]:
         revisions = self._settings.selection.revisions or REVISIONS
@@ -207,7 +207,7 @@ class Runner:
         """Scenarios with effects run exclusively, unless each scenario has a process of its own."""
         if cell.transport is Transport.STDIO:
             return nullcontext()
-        return self._access.alone() if cell.scenario.effects else self._access.together()
+        return self._access.exclusive() if cell.scenario.effects else self._access.shared()
 
     def _problem(self) -> str:
         refused = [

@@ -18,11 +18,11 @@ class AlteredSpans:
         self._inner = inner
         self._hook = hook
 
-    async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
-        return self._alter(await self._inner.of(trace_id, patience, count))
+    async def of_trace(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
+        return self._alter(await self._inner.of_trace(trace_id, patience, count))
 
-    def every(self) -> list[dict[str, Any]]:
-        return self._alter(self._inner.every())
+    def all(self) -> list[dict[str, Any]]:
+        return self._alter(self._inner.all())
 
     def _alter(self, spans: list[dict[str, Any]]) -> list[dict[str, Any]]:
         # Copies, because the receiver returns the same spans again later.
@@ -32,8 +32,8 @@ class AlteredSpans:
 
 def with_altered_spans(conditions: Conditions, saboteur: Saboteur) -> Conditions:
     """The conditions of a trial, in which the driver reads spans as the saboteur alters them."""
-    around = conditions.surroundings
+    around = conditions.out_of_band
     if saboteur.span is None or around.spans is None:
         return conditions
     altered = replace(around, spans=AlteredSpans(around.spans, saboteur.span))
-    return replace(conditions, surroundings=altered)
+    return replace(conditions, out_of_band=altered)

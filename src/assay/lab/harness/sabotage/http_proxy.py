@@ -10,7 +10,7 @@ import msgspec
 from assay.lab.harness.links.event_stream import Blocks
 from assay.lab.harness.links.http_call import Address, Ended, HeadRead, PieceRead, connect, read_response
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, Head, write_request
-from assay.lab.harness.links.identity import ANYBODY, Identity
+from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.protocol.framing.sse import SseParser
 
 from .alteration import Alteration, bodies, decode
@@ -32,7 +32,9 @@ class HttpProxy(ProxyServer):
         """With a CA, both connections use TLS with client certificates."""
         self._saboteur = saboteur
         self._context = context
-        self._upstream = _Upstream(Address.of(upstream), ANYBODY if test_ca is None else test_ca.identity)
+        self._upstream = _Upstream(
+            Address.of(upstream), DEFAULT_IDENTITY if test_ca is None else test_ca.identity
+        )
         tls = None if test_ca is None else test_ca.server_context()
         if tls is not None and saboteur.handshake is not None:
             saboteur.handshake(tls)

@@ -26,7 +26,7 @@ from assay.lab.harness.subject.bearer import (
     STRANGER,
     USUAL,
     WEAK,
-    Wallet,
+    TokenSet,
     claims_ahead,
 )
 from assay.lab.harness.subject.subject import AnnouncedSubject, Subject
@@ -50,8 +50,10 @@ class ProtectedServer:
         self._keys = Path(self._folder.name) / "keys.json"
         self._keys.write_bytes(msgspec.json.encode(self._authority.jwks()))
         redaction = Redaction()
-        self.wallet = Wallet(self._tokens(), grant=self._grant, mint=self._mint_ahead, learn=redaction.learn)
-        self.conditions = Conditions(redaction=redaction, wallet=self.wallet)
+        self.tokens = TokenSet(
+            self._tokens(), grant=self._grant, mint=self._mint_ahead, learn=redaction.learn
+        )
+        self.conditions = Conditions(redaction=redaction, tokens=self.tokens)
 
     def _tokens(self) -> dict[str, str]:
         return {

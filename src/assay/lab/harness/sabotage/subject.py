@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assay.lab.harness.links.identity import ANYBODY, Identity
+from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.lab.harness.links.link import Inbox, Link
 from assay.lab.harness.links.stdio import StdioLink, Wire
 from assay.lab.harness.subject.subject import UrlSubject
@@ -55,14 +55,16 @@ class StdioSaboteur:
     ) -> Link:
         return StdioLink(self.spawn, inbox, recorder, name=name)
 
-    def last_words(self) -> tuple[str, ...]:
+    def stderr_tail(self) -> tuple[str, ...]:
         return ()
 
 
 class _ProxySubject(UrlSubject):
     """A proxy with the fault, in front of a healthy server that runs already."""
 
-    def __init__(self, proxy: LocalServer, transport: Transport, identity: Identity = ANYBODY) -> None:
+    def __init__(
+        self, proxy: LocalServer, transport: Transport, identity: Identity = DEFAULT_IDENTITY
+    ) -> None:
         super().__init__("", transport=transport, identity=identity)
         self._proxy = proxy
 
@@ -79,7 +81,7 @@ class HttpSaboteur(_ProxySubject):
     ) -> None:
         """With a CA, the server requires client certificates."""
         context = FaultContext(Transport.HTTP, revision)
-        identity = ANYBODY if test_ca is None else test_ca.identity
+        identity = DEFAULT_IDENTITY if test_ca is None else test_ca.identity
         super().__init__(HttpProxy(saboteur, context, healthy, test_ca), Transport.HTTP, identity)
 
 

@@ -69,7 +69,7 @@ class Testbed:
         await self._environment.__aenter__()
         self._servers = self._subjects()
         around = self._environment.surroundings
-        self.conditions = msgspec.structs.replace(self.conditions, surroundings=around)
+        self.conditions = msgspec.structs.replace(self.conditions, out_of_band=around)
         await asyncio.gather(*(server.start() for server in self._servers.values()))
         facts = {upstream: await self._facts(upstream) for upstream in self._servers}
         self.known = {
@@ -86,11 +86,11 @@ class Testbed:
         )
         lists = {kind: getattr(newest, kind) for kind in KINDS}
         entry = entry_of(lists, [revision.date for revision in by_revision])
-        around = msgspec.structs.replace(self.conditions.surroundings, registry=entry)
-        self.conditions = msgspec.structs.replace(self.conditions, surroundings=around)
+        around = msgspec.structs.replace(self.conditions.out_of_band, registry=entry)
+        self.conditions = msgspec.structs.replace(self.conditions, out_of_band=around)
         for group in facts.values():
             for known in group.values():
-                known.beside = around.kinds
+                known.out_of_band = around.kinds
 
     async def __aexit__(self, *exc: object) -> None:
         await asyncio.gather(*(server.stop() for server in self._servers.values()))

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from assay.lab.harness.links.broken_off import TurnedAway
+from assay.lab.harness.links.broken_off import ConnectionRejected
 from assay.lab.harness.links.http_text import HEAD_END, parse_head
 from assay.lab.harness.links.websocket_accept import SUBPROTOCOL, accept_headers
 from assay.lab.harness.trace.recorder import MAX_BYTES
@@ -38,7 +38,7 @@ class WebSocketProxy(LocalServer):
             return send_head(writer, response)
         try:
             inner = await WebSocketWire.open(self._upstream, _credentials(upgrade))
-        except TurnedAway as refused:
+        except ConnectionRejected as refused:
             writer.write(refused.head)
             return None
         writer.write(_switching(head.get("sec-websocket-key") or ""))

@@ -36,7 +36,7 @@ class WebSocketWire:
     async def open(cls, url: str, headers: Mapping[str, str] | None = None) -> WebSocketWire:
         """
         Raises:
-            TurnedAway: the server refused the upgrade.
+            ConnectionRejected: the server refused the upgrade.
         """
         wire = cls(url, headers or {})
         try:

@@ -17,7 +17,7 @@ from assay.lab.harness.run.plan import Cell
 from assay.lab.harness.run.recording import UNOBSERVED, judge, now, outcome_of
 from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.scenario import Role
-from assay.lab.harness.subject.process import how_it_ended
+from assay.lab.harness.subject.process import describe_exit
 from assay.lab.harness.trace.frame import Header, Kind, Sender
 from assay.lab.harness.trace.recorder import Flooded, Recorder
 from assay.lab.harness.trace.redaction import Redaction
@@ -58,7 +58,7 @@ async def run_client(
         prepare()
     begin = time.monotonic()
     recorder = _recorder(cell, client)
-    recorder.expect(on_first_frame)
+    recorder.on_next_frame(on_first_frame)
     client_exit = await _record(cell, client, recorder, limit)
     if ready is not None:
         await ready
@@ -132,7 +132,7 @@ def _invalid(recorder: Recorder, trace: Trace, client_exit: ClientExit, limit: f
         return str(Flooded())
     if client_exit.stopped:
         return f"the client had not ended after {limit:g} s, and was stopped"
-    return "" if trace.was_visited else "the client never connected"
+    return "" if trace.client_connected else "the client never connected"
 
 
 def _reason(outcome: Outcome, invalid: str, client_exit: ClientExit) -> Reason | None:
@@ -143,7 +143,7 @@ def _reason(outcome: Outcome, invalid: str, client_exit: ClientExit) -> Reason |
     elif outcome is Outcome.INCOMPLETE:
         reason = UNOBSERVED
     elif crashed:
-        reason = Reason(ReasonKind.SUBJECT_FAILED, how_it_ended(client_exit.status or 0))
+        reason = Reason(ReasonKind.SUBJECT_FAILED, describe_exit(client_exit.status or 0))
     else:
         return None
     quoted = crashed or client_exit.stopped

@@ -17,7 +17,7 @@ class Access:
         self._exclusive = False
 
     @asynccontextmanager
-    async def together(self) -> AsyncIterator[None]:
+    async def shared(self) -> AsyncIterator[None]:
         """Shared access. Waiting exclusive users go first."""
         async with self._changed:
             await self._changed.wait_for(lambda: not self._exclusive and not self._waiting)
@@ -30,7 +30,7 @@ class Access:
                 self._changed.notify_all()
 
     @asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
+    async def exclusive(self) -> AsyncIterator[None]:
         """Exclusive access."""
         async with self._changed:
             await self._wait_until_free()

@@ -60,7 +60,7 @@ Mint = Callable[[str], Awaitable[str | None]]
 """Returns a fresh token of a time-dependent kind, or None if the issuer cannot mint it."""
 
 
-class Wallet:
+class TokenSet:
     """The tokens of a run by kind."""
 
     def __init__(

@@ -15,7 +15,7 @@ from assay.lab.harness.driver.message_meta import CLIENT
 from assay.lab.harness.links.broken_off import BrokenOff
 from assay.lab.harness.links.http import HttpLink
 from assay.lab.harness.links.http_sse import HttpSseLink
-from assay.lab.harness.links.identity import ANYBODY, Identity
+from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.lab.harness.trace.frame import Frame, Header
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
@@ -36,7 +36,7 @@ class DetectedSubject(UrlSubject):
         *,
         headers: Mapping[str, str] | None = None,
         command: Sequence[str] | None = None,
-        identity: Identity = ANYBODY,
+        identity: Identity = DEFAULT_IDENTITY,
     ) -> None:
         super().__init__(url, headers=headers, command=command, identity=identity)
 

@@ -44,11 +44,11 @@ async def discover(stage: Stage) -> Facts | Refusal:
     facts = await _OPENINGS[stage.revision.opening](peer)
     if isinstance(facts, Refusal):
         return facts
-    peer.greeted = True
+    peer.is_open = True
     facts.local = peer.link.is_local
     if stage.transport is Transport.HTTP:
         facts.certificates = peer.http.certificates
-    facts.beside = stage.surroundings.kinds
+    facts.out_of_band = stage.out_of_band.kinds
     await _list(peer, facts)
     await _try_without_token(stage, facts)
     return facts
@@ -56,7 +56,7 @@ async def discover(stage: Stage) -> Facts | Refusal:
 
 async def _try_without_token(stage: Stage, facts: Facts) -> None:
     """Find out whether the subject requires a token. If the driver has none, discovery worked without."""
-    facts.bearers = stage.wallet.kinds
+    facts.bearers = stage.tokens.kinds
     if USUAL in facts.bearers and stage.transport in GUARDED:
         facts.protected = not await try_open(stage, NONE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class Facts(Struct):
@@ -26,7 +26,7 @@ class Facts(Struct):
     """Kinds of tokens that the driver has; see `bearer.py`."""
     certificates: list[str] = []
     """Kinds of client certificates that the driver has; see `identity.py`."""
-    beside: list[str] = []
+    out_of_band: list[str] = field(default_factory=list, name="beside")
     """Kinds of evidence besides the messages; see `out_of_band.py`."""
 
     def declares(self, *path: str) -> bool:

@@ -56,17 +56,17 @@ class Receiver:
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self._port}"
 
-    async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
+    async def of_trace(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
         """The spans of a trace as OTLP/JSON; waits up to `patience` seconds for `count` of them."""
         spans = await self._wait_for(lambda: self._traces.get(trace_id.lower(), []), patience, count)
         return list(map(as_json, spans))
 
-    def every(self) -> list[dict[str, Any]]:
+    def all(self) -> list[dict[str, Any]]:
         """All spans that are still kept, of any trace."""
         return [as_json(span) for spans in self._traces.values() for span in spans]
 
     async def metric(self, name: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
-        """The exports of a metric as OTLP/JSON, oldest first; waits as `of` does."""
+        """The exports of a metric as OTLP/JSON, oldest first; waits as `of_trace` does."""
         return await self._wait_for(
             lambda: [metric for metric in self._metrics if metric.get("name") == name], patience, count
         )

@@ -27,10 +27,10 @@ class Disk(Protocol):
 class Spans(Protocol):
     """Spans that the subject exports; implemented in `otlp.py`."""
 
-    async def of(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
+    async def of_trace(self, trace_id: str, patience: float, count: int = 1) -> list[dict[str, Any]]:
         """The spans of a trace as OTLP/JSON; waits up to `patience` seconds for `count` of them."""
 
-    def every(self) -> list[dict[str, Any]]:
+    def all(self) -> list[dict[str, Any]]:
         """All spans received, of any trace."""
 
 

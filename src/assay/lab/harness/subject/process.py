@@ -160,7 +160,7 @@ class Process:
         self._on_error(line)
 
 
-def how_it_ended(status: int) -> str:
+def describe_exit(status: int) -> str:
     """An exit status in words."""
     if status >= 0:
         return f"the subject's process exited with status {status}"

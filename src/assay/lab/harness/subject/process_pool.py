@@ -1,7 +1,7 @@
 """Reuses processes that a scenario left unchanged, because starting a server takes time.
 
 A conversation continues after its handshake, whose frames also begin the new trace. Whether a scenario
-changed anything is read from its trace (`left_as_found`), not declared by the scenario. A reused process can
+changed anything is read from its trace (`is_unchanged`), not declared by the scenario. A reused process can
 only lead to a pass: any other outcome is run again in a fresh process, and only that run counts.
 """
 
@@ -24,7 +24,7 @@ MOST: Final = 8
 """Idle processes at most, over all revisions."""
 CONTINUED: Final = "continued"
 """Mark of a connection whose process has served other scenarios before."""
-READING: Final = frozenset(
+READ_ONLY_METHODS: Final = frozenset(
     {
         "initialize",
         "server/discover",
@@ -70,7 +70,7 @@ class ProcessPool:
             self._idle.remove(idle)
             if idle.peer.is_idle and not idle.meanwhile.trace(closed=True).frames:
                 idle.peer.move(recorder, name)
-                recorder.recall(idle.opening.frames, idle.opening.begun, name)
+                recorder.prepend(idle.opening.frames, idle.opening.begun, name)
                 idle.peer.mark(CONTINUED, after=idle.after)
                 return idle.peer, idle.opening
             await idle.peer.close()
@@ -91,7 +91,7 @@ class ProcessPool:
             await self._idle.pop().peer.close()
 
 
-def left_as_found(trace: Trace, peer: Peer, facts: Facts) -> bool:
+def is_unchanged(trace: Trace, peer: Peer, facts: Facts) -> bool:
     """Whether a connection carried only well-formed requests that cannot have changed anything."""
     name = peer.name
     messages = [message for message in trace.messages if message.frame.connection == name]
@@ -111,7 +111,7 @@ def _harmless(message: Message, exchange: Exchange | None, peer: Peer, facts: Fa
         return message.method == "notifications/initialized"
     if exchange is None or len(exchange.answers) != 1 or not peer.remembers(message.id):
         return False
-    return exchange.result is None or message.method in READING or _reads(message, facts)
+    return exchange.result is None or message.method in READ_ONLY_METHODS or _reads(message, facts)
 
 
 def _reads(message: Message, facts: Facts) -> bool:

@@ -13,7 +13,7 @@ from assay.lab.harness.links.broken_off import Unreachable
 from assay.lab.harness.links.http import HttpLink
 from assay.lab.harness.links.http_call import Address, connect
 from assay.lab.harness.links.http_sse import HttpSseLink
-from assay.lab.harness.links.identity import ANYBODY, Identity
+from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.lab.harness.links.link import Inbox, Link
 from assay.lab.harness.links.stdio import StdioLink, Wire
 from assay.lab.harness.links.websocket import WebSocketLink
@@ -21,7 +21,7 @@ from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
-from .process import Process, how_it_ended
+from .process import Process, describe_exit
 
 ENDPOINT: Final = re.compile(rb"MCP endpoint: (\S+)")
 START: Final = 20.0
@@ -47,7 +47,7 @@ class Subject(Protocol):
         self, inbox: Inbox, recorder: Recorder, revision: Revision, *, name: str, patience: float
     ) -> Link: ...
 
-    def last_words(self) -> tuple[str, ...]:
+    def stderr_tail(self) -> tuple[str, ...]:
         """The last lines of standard error, if the lab started the process."""
 
 
@@ -74,7 +74,7 @@ class CommandSubject:
     ) -> Link:
         return StdioLink(self.spawn, inbox, recorder, name=name)
 
-    def last_words(self) -> tuple[str, ...]:
+    def stderr_tail(self) -> tuple[str, ...]:
         return ()
 
 
@@ -88,7 +88,7 @@ class UrlSubject:
         transport: Transport = Transport.HTTP,
         headers: Mapping[str, str] | None = None,
         command: Sequence[str] | None = None,
-        identity: Identity = ANYBODY,
+        identity: Identity = DEFAULT_IDENTITY,
     ) -> None:
         self.name = url
         self._identity = identity
@@ -107,7 +107,7 @@ class UrlSubject:
                 while not await self._reachable():
                     await asyncio.sleep(BETWEEN)
         except TimeoutError:
-            raise Unreachable(f"no server at {self.name} within {START:g} s", self.last_words()) from None
+            raise Unreachable(f"no server at {self.name} within {START:g} s", self.stderr_tail()) from None
 
     async def _require_free_address(self) -> None:
         """
@@ -132,7 +132,7 @@ class UrlSubject:
             if self._process is None:
                 raise
             if self._process.status is not None:
-                raise Unreachable(how_it_ended(self._process.status), self.last_words()) from None
+                raise Unreachable(describe_exit(self._process.status), self.stderr_tail()) from None
             return False
         writer.close()
         return True
@@ -153,7 +153,7 @@ class UrlSubject:
         kind = _LINKS[self.transport]
         return kind(self.name, inbox, recorder, revision, **options)
 
-    def last_words(self) -> tuple[str, ...]:
+    def stderr_tail(self) -> tuple[str, ...]:
         return tuple(self._process.tail) if self._process is not None else ()
 
 
@@ -173,7 +173,7 @@ class AnnouncedSubject(UrlSubject):
         *,
         transport: Transport,
         environment: Mapping[str, str] | None = None,
-        identity: Identity = ANYBODY,
+        identity: Identity = DEFAULT_IDENTITY,
     ) -> None:
         super().__init__("", transport=transport, command=command, identity=identity)
         self._command_line = shlex.join(command)
@@ -195,7 +195,7 @@ class AnnouncedSubject(UrlSubject):
             output += data
             if match := ENDPOINT.search(output):
                 return match[1].decode()
-        raise Unreachable(how_it_ended(await process.wait()), self.last_words())
+        raise Unreachable(describe_exit(await process.wait()), self.stderr_tail())
 
 
 def served(

@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.links.broken_off import BrokenOff, NoToken
-from assay.lab.harness.links.http_request import Answer, ask
+from assay.lab.harness.links.http_request import Answer, fetch
 from assay.lab.harness.links.http_text import JSON
-from assay.lab.harness.links.identity import ANYBODY, Identity
+from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.lab.harness.trace.resource_metadata import WELL_KNOWN
 
 from .bearer import (
@@ -63,7 +63,7 @@ class TokenSource:
         audience: str,
         client: ClientCredentials | None = None,
         scopes: Sequence[str] = (),
-        identity: Identity = ANYBODY,
+        identity: Identity = DEFAULT_IDENTITY,
     ) -> None:
         """Without a client, the lab registers two. `identity` is used with the resource server, not with the
         issuer."""
@@ -210,12 +210,12 @@ class TokenSource:
         kind: str = "",
         body: bytes = b"",
         credentials: str = "",
-        identity: Identity = ANYBODY,
+        identity: Identity = DEFAULT_IDENTITY,
     ) -> Answer:
         headers = {"Accept": JSON, "Content-Type": kind, "Authorization": credentials}
         present = {name: value for name, value in headers.items() if value}
         try:
-            return await ask(method, url, present, body, identity)
+            return await fetch(method, url, present, body, identity)
         except (BrokenOff, ValueError) as error:
             raise NoToken(f"request to {urlsplit(url).netloc} failed: {error}") from None
 

@@ -18,12 +18,12 @@ def calls_with(trace: Trace, *kinds: str) -> Iterator[tuple[str, Call]]:
             yield kind, call
 
 
-def is_let_in(call: Call) -> bool:
+def is_admitted(call: Call) -> bool:
     """Whether the server carried out the request, or switched protocols for it."""
     return call.status == 101 or (200 <= call.status < 300 and call.code is None)
 
 
-def told(call: Call) -> str:
+def outcome_text(call: Call) -> str:
     """The outcome of a request, for findings."""
     code = "" if call.code is None else f" and error {call.code}"
     return f"status {call.status}{code}"

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 FORM: Final = re.compile(r"sha256:[0-9a-f]{64}")
-TOLD: Final = "sha256: and 64 hexadecimal digits"
+DESCRIPTION: Final = "sha256: and 64 hexadecimal digits"
 
 
 def digest_of(data: bytes) -> str:

@@ -41,7 +41,7 @@ class Recorder:
         self._frames: list[Frame] = []
         self._bytes = 0
         self.flooded = False
-        self._on_first_frame: Callable[[], None] | None = None
+        self._on_next_frame: Callable[[], None] | None = None
 
     def record(self, sender: Sender, channel: str, kind: Kind, raw: bytes = b"", **info: Any) -> Frame:
         """
@@ -56,16 +56,16 @@ class Recorder:
         frame = Frame(len(self._frames), round(moment, 6), sender, channel, kind, clean, info)
         self._frames.append(frame)
         self._bytes += len(raw)
-        if sender is Sender.SUBJECT and self._on_first_frame is not None:
-            callback, self._on_first_frame = self._on_first_frame, None
+        if sender is Sender.SUBJECT and self._on_next_frame is not None:
+            callback, self._on_next_frame = self._on_next_frame, None
             callback()
         return frame
 
-    def expect(self, callback: Callable[[], None]) -> None:
+    def on_next_frame(self, callback: Callable[[], None]) -> None:
         """Call back at the next frame of the subject, once."""
-        self._on_first_frame = callback
+        self._on_next_frame = callback
 
-    def recall(self, frames: Iterable[Frame], begun: float, name: str) -> None:
+    def prepend(self, frames: Iterable[Frame], begun: float, name: str) -> None:
         """Prepend the frames of a recording that started at `begun`, under a new connection name."""
         for frame in frames:
             moment = round(begun + frame.t - self.begun, 6)

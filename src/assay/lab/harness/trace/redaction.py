@@ -44,7 +44,7 @@ class Redaction:
         head, end, body = raw.partition(b"\r\n\r\n")
         return self._header.sub(rb"\g<1>" + REPLACEMENT, self.text(head)) + end + self.text(body)
 
-    def words(self, text: str) -> str:
+    def string(self, text: str) -> str:
         # Servers may send lone surrogates.
         return self.text(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
@@ -52,11 +52,11 @@ class Redaction:
         """Redact every string in a JSON value, keys included."""
         match value:
             case str():
-                return self.words(value)
+                return self.string(value)
             case list():
                 return [self.value(item) for item in value]
             case dict():
-                return {self.words(key): self.value(item) for key, item in value.items()}
+                return {self.string(key): self.value(item) for key, item in value.items()}
         return value
 
 

@@ -27,7 +27,7 @@ class Document(Struct, frozen=True):
         return f"{self.call.sent.target}: status {self.call.status}{resource}"
 
 
-def places(endpoint: str, authority: str, challenge_url: str | None) -> list[str]:
+def candidate_paths(endpoint: str, authority: str, challenge_url: str | None) -> list[str]:
     """Paths where the metadata may be: the URL in the challenge and the two well-known locations. URLs on
     other hosts are left out."""
     path = endpoint.partition("?")[0].rstrip("/")
@@ -58,7 +58,7 @@ def _content(call: Call) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def is_of(document: Document, trace: Trace) -> bool:
+def describes_endpoint(document: Document, trace: Trace) -> bool:
     """Whether the document describes the driver's endpoint, or a resource that contains it."""
     resource = document.content.get("resource")
     endpoint = next((call.sent for call in trace.calls if call.sent.method == "POST"), None)

@@ -55,37 +55,37 @@ def _narrowed(form: Any, result: Any) -> Any:
     return members[0] if members else form
 
 
-def sent_problem(message: Message, revision: Revision) -> str | None:
+def server_message_problem(message: Message, revision: Revision) -> str | None:
     """How a request or notification of a server violates its schema."""
     form = _forms("SERVER", message).get((message.method, revision.date))
     return None if form is None else _problem(form, message.value)
 
 
-def asked_problem(message: Message, revision: Revision) -> str | None:
+def driver_request_problem(message: Message, revision: Revision) -> str | None:
     """How a request of a client violates its schema. Null for an optional field is accepted: a server may
     treat it as left out."""
     form = _official().CLIENT_REQUESTS.get((message.method, revision.date))
     return None if form is None else _problem(form, message.value, nulls=False)
 
 
-def client_problem(message: Message, revision: Revision) -> str | None:
+def client_message_problem(message: Message, revision: Revision) -> str | None:
     """How a request or notification of a client under test violates its schema."""
     form = _forms("CLIENT", message).get((message.method, revision.date))
     return None if form is None else _problem(form, message.value)
 
 
-def answer_problem(method: str, result: Any, revision: Revision) -> str | None:
+def client_result_problem(method: str, result: Any, revision: Revision) -> str | None:
     """How a client's result of a method violates its schema."""
     form = _official().CLIENT_RESULTS.get((method, revision.date))
     return None if form is None else _problem(form, result)
 
 
-def known_of_clients(message: Message, revision: Revision) -> bool:
+def is_client_message(message: Message, revision: Revision) -> bool:
     """Whether the revision defines this request or notification for clients."""
     return (message.method, revision.date) in _forms("CLIENT", message)
 
 
-def knows(message: Message, revision: Revision) -> bool:
+def is_server_message(message: Message, revision: Revision) -> bool:
     """Whether the revision defines this request or notification for servers."""
     return (message.method, revision.date) in _forms("SERVER", message)
 

@@ -26,7 +26,7 @@ PROBE: Final = "probe"
 PROBED: Final = "probed"
 STILL_OPEN: Final = "still open"
 """Mark of a response that the subject did not end while the driver waited."""
-NOT_HEARD: Final = "not heard"
+NOT_RECEIVED: Final = "not heard"
 """Mark of a notification that did not arrive while the driver waited."""
 
 
@@ -87,7 +87,7 @@ class Call(Struct, frozen=True):
     received: tuple[Frame, ...]
     messages: tuple[Message, ...]
     """Messages in the response."""
-    asked: tuple[Message, ...]
+    request_messages: tuple[Message, ...]
     """Messages in the request."""
 
     @property
@@ -173,12 +173,12 @@ class Trace:
         return tuple(message for message in self.messages if message.by_subject)
 
     @cached_property
-    def was_visited(self) -> bool:
+    def client_connected(self) -> bool:
         """Whether the subject, a client, connected at all."""
         return any(frame.sender is Sender.SUBJECT and frame.kind is not Kind.EXIT for frame in self.frames)
 
     @cached_property
-    def spoken(self) -> tuple[Message, ...]:
+    def rpc_messages(self) -> tuple[Message, ...]:
         """JSON-RPC messages of the subject. An HTTP body counts if its status is 200 or it has `jsonrpc`."""
         return tuple(
             message
@@ -199,12 +199,14 @@ class Trace:
         return tuple(_exchanges(self, by_subject=False))
 
     @cached_property
-    def all_inquiries(self) -> tuple[Exchange, ...]:
+    def all_subject_exchanges(self) -> tuple[Exchange, ...]:
         return tuple(_exchanges(self, by_subject=True))
 
-    def inquiries(self, *methods: str) -> Iterator[Exchange]:
+    def subject_exchanges(self, *methods: str) -> Iterator[Exchange]:
         """The subject's requests of these methods, or all, with the driver's answers."""
-        return (exchange for exchange in self.all_inquiries if not methods or exchange.method in methods)
+        return (
+            exchange for exchange in self.all_subject_exchanges if not methods or exchange.method in methods
+        )
 
     def exchanges(self, *methods: str) -> Iterator[Exchange]:
         """The driver's requests of these methods, or all, sentinels included."""
@@ -356,5 +358,5 @@ def _calls(trace: Trace) -> Iterator[Call]:
             head=head,
             received=tuple(frame for frame in inside if frame.sender is not request.sender),
             messages=tuple(by_requester[False]),
-            asked=tuple(by_requester[True]),
+            request_messages=tuple(by_requester[True]),
         )

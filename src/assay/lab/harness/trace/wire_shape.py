@@ -8,7 +8,7 @@ from assay.lab.harness.verdict import Observation, observe
 from assay.revisions.revision import Revision
 
 from .message import Shape
-from .shape import knows, result_problem, sent_problem
+from .shape import is_server_message, result_problem, server_message_problem
 from .trace import Exchange, Trace
 
 
@@ -20,8 +20,10 @@ def observed_shapes(row: str, trace: Trace) -> Iterator[Observation]:
             expected = f"a result of {exchange.method} that fits its schema"
             yield observe(row, problem is None, exchange, expected=expected, observed=problem)
     for message in trace.received:
-        if message.shape in (Shape.REQUEST, Shape.NOTIFICATION) and knows(message, trace.revision):
-            problem = sent_problem(message, trace.revision)
+        if message.shape in (Shape.REQUEST, Shape.NOTIFICATION) and is_server_message(
+            message, trace.revision
+        ):
+            problem = server_message_problem(message, trace.revision)
             expected = f"a {message.shape.value} {message.method} that fits its schema"
             yield observe(row, problem is None, message, expected=expected, observed=problem)
 

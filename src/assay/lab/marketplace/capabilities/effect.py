@@ -181,14 +181,14 @@ TOLD: Final = 100
 
 def looking_on(stage: Stage) -> AbstractAsyncContextManager[Any]:
     """While nobody calls tools that change something, a file or a list, where the disk is observed."""
-    disk = stage.surroundings.disk
-    return nullcontext() if disk is None else disk.access.together()
+    disk = stage.out_of_band.disk
+    return nullcontext() if disk is None else disk.access.shared()
 
 
 def undisturbed(stage: Stage) -> AbstractAsyncContextManager[Any]:
     """While no other scenario looks at the disk, or changes anything there."""
-    disk = stage.surroundings.disk
-    return nullcontext() if disk is None else disk.access.alone()
+    disk = stage.out_of_band.disk
+    return nullcontext() if disk is None else disk.access.exclusive()
 
 
 async def call_watched(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
@@ -197,7 +197,7 @@ async def call_watched(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
     Raises:
         BrokenOff: no answer, or the directories cannot be looked at.
     """
-    disk = stage.surroundings.disk
+    disk = stage.out_of_band.disk
     if disk is None:
         await peer.call(tool, fresh_arguments(tool, peer.revision.date))
         return

@@ -12,7 +12,7 @@ from assay.lab.harness.need import A_READ_ONLY_TOOL, Need
 from assay.lab.harness.sabotage.saboteur import newest_of_each_kind
 from assay.lab.harness.subject.facts import Facts, hints
 from assay.lab.harness.subject.registry_entry import as_object
-from assay.lab.harness.trace.digest import TOLD, digest_of, digest_of_json, is_digest
+from assay.lab.harness.trace.digest import DESCRIPTION, digest_of, digest_of_json, is_digest
 from assay.lab.harness.transport import Transport
 from assay.lab.marketplace.declaration import BOTH, profile_check
 
@@ -114,7 +114,7 @@ def _entry(call: Summarised, summary: dict[str, Any]) -> Observation:
         LEDGER,
         _number(call) is not None and is_digest(found.get("entryHash")),
         call,
-        expected=f'"ledger" in {EFFECTS}: seq, a number, and entryHash, {TOLD}',
+        expected=f'"ledger" in {EFFECTS}: seq, a number, and entryHash, {DESCRIPTION}',
         observed=f"{call.name}: {summary.get('ledger')!r}",
     )
 

@@ -82,7 +82,7 @@ async def _fetch(peer: Peer, place: str) -> None:
     transports=BOTH,
 )
 async def drive_registry(stage: Stage) -> None:
-    stage.note(REGISTRY, entry=stage.surroundings.registry)
+    stage.note(REGISTRY, entry=stage.out_of_band.registry)
     peer = await stage.open()
     if stage.revision.opening is Opening.PER_REQUEST:
         await peer.request("server/discover")

@@ -25,7 +25,7 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.choice import NOWHERE, uris_of
 from assay.lab.harness.driver.list_change import UPDATED
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.server_stream import open_server_stream
 from assay.lab.harness.need import A_RESOURCE, declares
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.frame import Frame
@@ -121,9 +121,9 @@ async def _watch(stage: Stage, peer: Peer, uris: list[str]) -> None:
         return
     if stage.revision.opening is Opening.PER_REQUEST:
         pending = await peer.start(LISTEN, {"notifications": {"resourceSubscriptions": uris}})
-        await peer.hear(ACKNOWLEDGED, during=pending)
+        await peer.wait_for(ACKNOWLEDGED, during=pending)
         return
-    await open_ears(stage, peer)
+    await open_server_stream(stage, peer)
     for uri in uris:
         await peer.request("resources/subscribe", {"uri": uri})
 

@@ -20,14 +20,14 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.try_open import ask, come_in, try_open
+from assay.lab.harness.driver.try_open import open_admitted, send_opening, try_open
 from assay.lab.harness.links.broken_off import Unreachable
 from assay.lab.harness.links.http_call import is_local
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.links.identity import CERTIFICATE, REFUSED
-from assay.lab.harness.need import A_WEAK_TOKEN, CERTIFIED, LOCAL, PROTECTED
+from assay.lab.harness.need import A_CLIENT_CERTIFICATE, A_WEAK_TOKEN, LOCAL, PROTECTED
 from assay.lab.harness.subject.bearer import GARBAGE, NONE, STRANGER, WEAK, claims_of
-from assay.lab.harness.trace.admission import calls_with, is_let_in, told
+from assay.lab.harness.trace.admission import calls_with, is_admitted, outcome_text
 from assay.lab.harness.trace.challenge import bearer_challenge
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
@@ -73,10 +73,10 @@ def missing_scopes(trace: Trace) -> list[str]:
     transports=HTTP_ONLY,
 )
 async def drive_scope(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     # The challenge names the required scopes; those of the token cannot be read from the wire.
     await try_open(stage, NONE)
-    stage.note(GRANTED, scopes=granted_to(stage.wallet.get(WEAK) or ""))
+    stage.note(GRANTED, scopes=granted_to(stage.tokens.get(WEAK) or ""))
     async for _ in safe_requests(stage, await stage.connect(WEAK)):
         pass
 
@@ -84,15 +84,15 @@ async def drive_scope(stage: Stage) -> None:
 @scenario(
     "Connect without a certificate and with an unknown one",
     exercises=("sec.certificate",),
-    needs=(CERTIFIED,),
+    needs=(A_CLIENT_CERTIFICATE,),
     transports=HTTP_ONLY,
 )
 async def drive_certificate(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     for kind in (NONE, STRANGER):
         peer = await stage.connect(certificate=kind)
         try:
-            await ask(stage, peer)
+            await send_opening(stage, peer)
         except Unreachable as reason:
             # Where TLS refuses the connection, there are no frames to record.
             peer.mark(REFUSED, shows=kind, reason=str(reason))
@@ -131,7 +131,7 @@ async def drive_foreign_pages(stage: Stage) -> None:
     transports=HTTP_ONLY,
 )
 async def drive_manifests(stage: Stage) -> None:
-    await _read(await come_in(stage))
+    await _read(await open_admitted(stage))
     await _read(await stage.connect(GARBAGE))
     await _read(await stage.connect(NONE))
 
@@ -158,10 +158,10 @@ def judge_scope(trace: Trace) -> Iterator[Observation]:
     calls = [call for _, call in calls_with(trace, WEAK)]
     refused = [call for call in calls if call.status in (401, 403)]
     for call in refused:
-        observed = f"{told(call)}, {challenges(call)}"
+        observed = f"{outcome_text(call)}, {challenges(call)}"
         yield observe(SCOPE, _names_scope(call), call, expected=expected, observed=observed)
     missing = missing_scopes(trace)
-    served = [call for call in calls if is_let_in(call)]
+    served = [call for call in calls if is_admitted(call)]
     # A server may serve some requests without the scope. If it refuses none, it does not require it.
     if missing and served and not refused:
         observed = f"{len(served)} requests served without {' '.join(missing)}, and none refused"
@@ -184,7 +184,7 @@ def judge_certificate(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         if call.request.connection in shown and (call.head is not None or call.is_over):
             refused = call.head is None or _is_refused(call)
-            observed = f"{told(call)} with a certificate that is {shown[call.request.connection]}"
+            observed = f"{outcome_text(call)} with a certificate that is {shown[call.request.connection]}"
             yield observe(requirement, refused, call, expected=expected, observed=observed)
     for mark in trace.marks(REFUSED):
         yield observe(requirement, True, mark, expected=expected, observed=mark.info.get("reason"))
@@ -208,12 +208,12 @@ def judge_foreign_pages(trace: Trace) -> Iterator[Observation]:
         if call.head is None:
             continue
         if not is_local(host):
-            observed = f"{told(call)} for Host {host}"
+            observed = f"{outcome_text(call)} for Host {host}"
             yield observe(
                 "CONF-SEC-04.host", _is_refused(call), call, expected="a refusal", observed=observed
             )
         elif origin is not None and not is_local(origin.partition("://")[2]):
-            refused, observed = call.status == 403, f"{told(call)} for Origin {origin}"
+            refused, observed = call.status == 403, f"{outcome_text(call)} for Origin {origin}"
             yield observe("CONF-SEC-04.origin", refused, call, expected="status 403", observed=observed)
 
 
@@ -230,7 +230,7 @@ def judge_manifests(trace: Trace) -> Iterator[Observation]:
         # A manifest that nobody gets breaks another requirement.
         if call.sent.target in served or _is_served(call):
             refused, expected = call.status == UNAUTHORIZED, f"status {UNAUTHORIZED}"
-            observed = f"{told(call)} for {call.sent.target} with a token that is {kind}"
+            observed = f"{outcome_text(call)} for {call.sent.target} with a token that is {kind}"
             yield observe("CONF-SEC-04.manifests", refused, call, expected=expected, observed=observed)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.sabotage.saboteur import WITH_CERTIFICATES, WITH_TOKENS
-from assay.lab.harness.trace.admission import calls_with, in_query, is_public, told
+from assay.lab.harness.trace.admission import calls_with, in_query, is_public, outcome_text
 from assay.lab.harness.trace.challenge import HEADER
 from assay.lab.harness.trace.trace import Call
 
@@ -28,7 +28,7 @@ def without_token(trace: Trace) -> Iterator[Call]:
 def judge_refused(trace: Trace, requirements: Mapping[str, str]) -> Iterator[Observation]:
     """Tokens of these kinds get 401; each kind is mapped to its requirement."""
     for kind, call in calls_with(trace, *requirements):
-        refused, observed = call.status == UNAUTHORIZED, f"{told(call)} for a token that is {kind}"
+        refused, observed = call.status == UNAUTHORIZED, f"{outcome_text(call)} for a token that is {kind}"
         expected = f"status {UNAUTHORIZED}"
         yield observe(requirements[kind], refused, call, expected=expected, observed=observed)
 

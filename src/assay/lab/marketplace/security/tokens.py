@@ -19,12 +19,12 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.check import Check
-from assay.lab.harness.driver.try_open import ask_by_query, come_in, try_open
+from assay.lab.harness.driver.try_open import open_admitted, send_opening_by_query, try_open
 from assay.lab.harness.need import (
     A_FOREIGN_TOKEN,
+    A_FUTURE_TOKEN,
     A_SKEWED_TOKEN,
     A_TOKEN_OF_ANOTHER_ISSUER,
-    A_TOKEN_TO_COME,
     AN_EXPIRED_TOKEN,
     PROTECTED,
     Need,
@@ -46,7 +46,7 @@ from assay.lab.harness.subject.bearer import (
     STRANGER,
     UNSIGNED,
 )
-from assay.lab.harness.trace.admission import calls_with, in_query, is_let_in, told
+from assay.lab.harness.trace.admission import calls_with, in_query, is_admitted, outcome_text
 from assay.lab.harness.trace.challenge import METADATA, bearer_challenge
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
@@ -81,7 +81,7 @@ REFUSED: Final = (
     RefusedToken("audience", FOREIGN, A_FOREIGN_TOKEN, "for another server"),
     RefusedToken("expired", EXPIRED, AN_EXPIRED_TOKEN, "that has expired"),
     RefusedToken("issuer", OTHER_ISSUER, A_TOKEN_OF_ANOTHER_ISSUER, "of another issuer"),
-    RefusedToken("not-yet", NOT_YET, A_TOKEN_TO_COME, "that is not valid yet"),
+    RefusedToken("not-yet", NOT_YET, A_FUTURE_TOKEN, "that is not valid yet"),
 )
 
 # --- what is asked
@@ -101,9 +101,9 @@ def _send(token: RefusedToken) -> Scenario:
 
 
 async def _try(stage: Stage, kind: str) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     # A token that becomes valid later is issued now, so that it still is not valid when it is sent.
-    if kind not in AHEAD or await stage.wallet.renew(kind):
+    if kind not in AHEAD or await stage.tokens.renew(kind):
         await try_open(stage, kind)
 
 
@@ -115,7 +115,7 @@ NEVER_ISSUED: Final = (MALFORMED, GARBAGE, ALTERED, UNSIGNED, FORGED, STRANGER)
     "Send tokens that nobody issued", exercises=("sec.bad-tokens",), needs=(PROTECTED,), transports=HTTP_ONLY
 )
 async def drive_bad_tokens(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     for kind in NEVER_ISSUED:
         if kind in stage.facts.bearers:
             await try_open(stage, kind)
@@ -126,20 +126,20 @@ BARE: Final = {"Authorization": None}
 
 @scenario("Send no token", exercises=("sec.no-token",), needs=(PROTECTED,), transports=HTTP_ONLY)
 async def drive_no_token(stage: Stage) -> None:
-    peer = await come_in(stage)
+    peer = await open_admitted(stage)
     await try_open(stage, NONE)
     # A session id alone does not authenticate anyone.
     pending = await peer.start(stage.plain, headers=BARE)
     assert pending.sent is not None
     await pending.sent.settled(peer.patience)
     if stage.revision.http.sessions:
-        await peer.taken(await peer.http.listen(**BARE))
+        await peer.wait_accepted(await peer.http.listen(**BARE))
 
 
 @scenario("Send the token in the URL", exercises=("sec.query",), needs=(PROTECTED,), transports=HTTP_ONLY)
 async def drive_query(stage: Stage) -> None:
-    await come_in(stage)
-    await ask_by_query(stage)
+    await open_admitted(stage)
+    await send_opening_by_query(stage)
 
 
 @scenario(
@@ -191,7 +191,9 @@ def judge_bad_tokens(trace: Trace) -> Iterator[Observation]:
     yield from judge_refused(trace, INVALID)
     for _, call in calls_with(trace, MALFORMED):
         refused = call.status in UNREADABLE
-        yield observe(INVALID[GARBAGE], refused, call, expected="status 401 or 400", observed=told(call))
+        yield observe(
+            INVALID[GARBAGE], refused, call, expected="status 401 or 400", observed=outcome_text(call)
+        )
 
 
 @profile_check(
@@ -205,7 +207,7 @@ def judge_no_token(trace: Trace) -> Iterator[Observation]:
             continue  # the server has no such method for anyone
         holds = call.status == UNAUTHORIZED and _names_metadata(call)
         expected = f"status {UNAUTHORIZED} and WWW-Authenticate: Bearer with a URL as {METADATA}"
-        observed = f"{told(call)}, {challenges(call)}"
+        observed = f"{outcome_text(call)}, {challenges(call)}"
         yield observe(f"{PREFIX}no-token", holds, call, expected=expected, observed=observed)
 
 
@@ -223,8 +225,8 @@ def _names_metadata(call: Call) -> bool:
 def judge_query(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         if in_query(call) and call.head is not None:
-            refused = not is_let_in(call)
-            yield observe(f"{PREFIX}query", refused, call, expected="a refusal", observed=told(call))
+            refused = not is_admitted(call)
+            yield observe(f"{PREFIX}query", refused, call, expected="a refusal", observed=outcome_text(call))
 
 
 @profile_check(
@@ -234,8 +236,8 @@ def judge_query(trace: Trace) -> Iterator[Observation]:
 )
 def judge_skew(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, SKEWED):
-        observed = f"{told(call)} for a token whose nbf is {AHEAD[SKEWED]} s from now"
-        yield observe(f"{PREFIX}skew", is_let_in(call), call, expected="a result", observed=observed)
+        observed = f"{outcome_text(call)} for a token whose nbf is {AHEAD[SKEWED]} s from now"
+        yield observe(f"{PREFIX}skew", is_admitted(call), call, expected="a result", observed=observed)
 
 
 # --- what the checks must catch

@@ -112,13 +112,13 @@ async def drive_http_heartbeat(stage: Stage) -> None:
     sent = await idle_stream(stage, peer)
     if sent is None:
         return
-    head = await peer.taken(sent)
+    head = await peer.wait_accepted(sent)
     if head is not None and not sent.may_stream:
         return
     patience = min(LONGEST, TIMES * stage.patience)
     if not await sent.commented(patience) and sent.may_stream and not sent.is_finished:
         peer.mark(SILENT, stream=sent.channel, waited=patience)
-    await peer.http.leave(sent)
+    await peer.http.abort(sent)
 
 
 @scenario("Connections that break", exercises=("tpt.http-loss",), transports=HTTP_ONLY)
@@ -128,23 +128,23 @@ async def drive_http_loss(stage: Stage) -> None:
     await _again(stage, peer, "cut in the request")
     unread = await peer.start(stage.plain, request_id="unread")
     assert unread.sent is not None
-    await peer.http.leave(unread.sent)
+    await peer.http.abort(unread.sent)
     await _again(stage, peer, "cut before the answer")
     begun = await peer.start(stage.plain, request_id="begun", headers=STREAM_FIRST)
     assert begun.sent is not None
     await begun.sent.begun(stage.patience)
-    await peer.http.leave(begun.sent)
+    await peer.http.abort(begun.sent)
     await _again(stage, peer, "cut in the answer")
 
 
 async def _cut_in_the_request(stage: Stage, peer: Peer) -> None:
     message = {"jsonrpc": "2.0", "id": "cut", "method": stage.plain}
     body = encode({**message, "params": declared(stage.revision, {}, {})})
-    headers = {"Host": peer.http.address.authority, **peer.http.usual(message)}
+    headers = {"Host": peer.http.address.authority, **peer.http.default_headers(message)}
     fields = [(name, value) for name, value in headers.items() if value is not None]
     whole = [*fields, ("Content-Length", str(len(body)))]
     data = write_request("POST", peer.http.address.target, whole, body)
-    await peer.http.leave(await peer.http.write("POST", data[: -len(body) // 2]))
+    await peer.http.abort(await peer.http.write("POST", data[: -len(body) // 2]))
 
 
 async def _again(stage: Stage, peer: Peer, after: str) -> None:
@@ -164,7 +164,7 @@ async def drive_http_reissue(stage: Stage) -> None:
         await peer.request(stage.plain, headers={**STREAM_FIRST, "Last-Event-ID": "stream-1-7"})
     lost = await peer.start(stage.plain, headers=STREAM_FIRST)
     assert lost.sent is not None
-    await peer.http.leave(lost.sent)
+    await peer.http.abort(lost.sent)
     async with peer.probe("sent again"):
         await peer.request(stage.plain, headers=STREAM_FIRST)
 
@@ -184,7 +184,7 @@ async def drive_http_resume(stage: Stage) -> None:
     for pending in asked:
         ids = pending.sent.event_ids if pending.sent is not None else []
         if ids:
-            await peer.taken(await peer.http.listen(after=ids[0]))
+            await peer.wait_accepted(await peer.http.listen(after=ids[0]))
             await peer.sentinel()
 
 
@@ -198,7 +198,7 @@ EXPECTED = f"one object as {JSON}, or messages as {EVENT_STREAM}"
 @profile_check("Answers over HTTP", requirements=(ROW,), transports=HTTP_ONLY)
 def judge_http_sse(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        asks = any(one.shape is Shape.REQUEST for one in call.asked)
+        asks = any(one.shape is Shape.REQUEST for one in call.request_messages)
         if asks and call.sent.method == "POST" and call.status == 200:
             problem = _problem(call)
             yield observe(ROW, problem is None, call, expected=EXPECTED, observed=problem or "that")

@@ -31,7 +31,7 @@ def captions(trace: Trace) -> list[Caption]:
     messages: dict[int, list[Message]] = defaultdict(list)
     for message in trace.messages:
         messages[message.frame.n].append(message)
-    exchanges = (*trace.all_exchanges, *trace.all_inquiries)
+    exchanges = (*trace.all_exchanges, *trace.all_subject_exchanges)
     methods = {id(answer): exchange.method for exchange in exchanges for answer in exchange.answers}
     return [_caption(frame, messages[frame.n], methods) for frame in trace.frames]
 

@@ -17,8 +17,8 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.question import (
-    ASKED_DURING,
     ELICIT,
+    MAY_ASK_DURING,
     ROOTS,
     SAMPLE,
     Question,
@@ -66,7 +66,7 @@ def judge_declared_only(trace: Trace) -> Iterator[Observation]:
             expected=expected,
             observed=f"{_summary(question)}; the client declared {_names(question.capabilities)}",
         )
-    calls = [exchange for exchange in trace.exchanges(*ASKED_DURING) if exchange.answer is not None]
+    calls = [exchange for exchange in trace.exchanges(*MAY_ASK_DURING) if exchange.answer is not None]
     for method in _RULES.keys() - {question.method for question in asked} if calls else ():
         yield observe(_RULES[method][0], True, calls[-1], expected="no question", observed="none")
 

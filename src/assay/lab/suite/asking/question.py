@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from assay.lab.harness import ABSENT, FaultContext, Json, on_reply
 from assay.lab.harness.driver.argument import arguments_for, prompt_arguments, value_for
-from assay.lab.harness.driver.choice import ASKING, tools_that
+from assay.lab.harness.driver.choice import ASKING, matching_tools
 from assay.lab.harness.driver.input_round import converse, converse_with
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.question import ELICIT, SAMPLE, asked_in
+from assay.lab.harness.driver.question import ELICIT, SAMPLE, question_params
 from assay.lab.harness.driver.responder import SAMPLED
 from assay.lab.harness.links.broken_off import NoAnswer
 from assay.lab.harness.naming import id_of
@@ -36,7 +36,7 @@ Send = Callable[[], Awaitable[Reply]]
 
 def safe_requests(peer: Peer, facts: Facts) -> Iterator[Send]:
     """Prompts and read-only tools; first those whose description mentions questions."""
-    asking = [tool for tool in tools_that(ASKING, facts) if hints(tool).get("readOnlyHint") is True]
+    asking = [tool for tool in matching_tools(ASKING, facts) if hints(tool).get("readOnlyHint") is True]
     others = [tool for tool in facts.read_only_tools if tool not in asking]
     for tool in [*asking, *others][:MAX_REQUESTS]:
         yield partial(converse_with, peer, tool, arguments_for(tool))
@@ -52,7 +52,7 @@ def requests_with_effects(peer: Peer, facts: Facts) -> Iterator[Send]:
 
 
 def _asking_tools_with_effects(facts: Facts) -> list[dict[str, Any]]:
-    return [tool for tool in tools_that(ASKING, facts) if tool not in facts.read_only_tools]
+    return [tool for tool in matching_tools(ASKING, facts) if tool not in facts.read_only_tools]
 
 
 AN_ASKING_TOOL_WITH_EFFECTS: Final = Need(
@@ -143,7 +143,7 @@ def on_question(
 
     def decorated(edit: QuestionEdit) -> Saboteur:
         def change(reply: Json, context: FaultContext) -> Json:
-            for params in asked_in(reply, method):
+            for params in question_params(reply, method):
                 if not mode or mode == ("form" if "requestedSchema" in params else params.get("mode")):
                     edit(params, context)
             return reply

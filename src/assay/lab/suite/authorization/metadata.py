@@ -20,14 +20,20 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
-from assay.lab.harness.driver.try_open import ask, come_in, try_open
+from assay.lab.harness.driver.try_open import open_admitted, send_opening, try_open
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.need import PROTECTED, TOKENS_IN_CAPITALS
 from assay.lab.harness.sabotage.saboteur import WITH_TOKENS, Saboteur, newest_of_each_kind
 from assay.lab.harness.subject.bearer import CAPITALS, NONE
-from assay.lab.harness.trace.admission import calls_with, is_let_in, is_opening, told
+from assay.lab.harness.trace.admission import calls_with, is_admitted, is_opening, outcome_text
 from assay.lab.harness.trace.challenge import HEADER, METADATA, bearer_challenge
-from assay.lab.harness.trace.resource_metadata import Document, documents, is_of, path_on, places
+from assay.lab.harness.trace.resource_metadata import (
+    Document,
+    candidate_paths,
+    describes_endpoint,
+    documents,
+    path_on,
+)
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import GUARDED, HTTP_ONLY
 from assay.lab.suite.protected_fault import (
@@ -47,12 +53,12 @@ from assay.lab.suite.protected_fault import (
     transports=HTTP_ONLY,
 )
 async def drive_metadata(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     peer = await stage.connect(NONE)
-    challenge = bearer_challenge((await ask(stage, peer)).head)
+    challenge = bearer_challenge((await send_opening(stage, peer)).head)
     url = None if challenge is None else challenge.params.get(METADATA)
     address = peer.http.address
-    for place in places(address.target, address.authority, url):
+    for place in candidate_paths(address.target, address.authority, url):
         sent = await peer.http.call("GET", headers={"Accept": JSON}, target=place)
         await sent.settled(peer.patience)
 
@@ -64,7 +70,7 @@ async def drive_metadata(stage: Stage) -> None:
     transports=GUARDED,
 )
 async def drive_capitals(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     await try_open(stage, CAPITALS)
 
 
@@ -86,7 +92,7 @@ def judge_metadata(trace: Trace) -> Iterator[Observation]:
     if not fetched:
         return
     calls = [document.call for document in fetched]
-    own = [document for document in fetched if is_of(document, trace)]
+    own = [document for document in fetched if describes_endpoint(document, trace)]
     if own or not any(_is_elsewhere(call) for call in refused):
         yield observe(
             "AU-07",
@@ -154,7 +160,9 @@ def judge_challenge(trace: Trace) -> Iterator[Observation]:
 )
 def judge_capitals(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, CAPITALS):
-        yield observe("AU-60", is_let_in(call), call, expected="a successful response", observed=told(call))
+        yield observe(
+            "AU-60", is_admitted(call), call, expected="a successful response", observed=outcome_text(call)
+        )
 
 
 SCOPE: Final = "offline_access"

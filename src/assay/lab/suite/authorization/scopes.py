@@ -17,12 +17,12 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.safe_request import SafeRequest, errands
-from assay.lab.harness.driver.try_open import ask, come_in
-from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED, TOKENS_AT_WILL
+from assay.lab.harness.driver.safe_request import SafeRequest, safe_requests_for
+from assay.lab.harness.driver.try_open import open_admitted, send_opening
+from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED, TOKENS_ON_DEMAND
 from assay.lab.harness.sabotage.saboteur import WITH_TOKENS
 from assay.lab.harness.subject.bearer import STEPPED, WEAK
-from assay.lab.harness.trace.admission import calls_with, told
+from assay.lab.harness.trace.admission import calls_with, outcome_text
 from assay.lab.harness.trace.challenge import HEADER, METADATA, Challenge, bearer_challenge
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.protected_fault import drop_from_challenge, set_challenge_scope
@@ -37,38 +37,38 @@ from assay.lab.suite.protected_fault import drop_from_challenge, set_challenge_s
     transports=HTTP_ONLY,
 )
 async def drive_small_scope(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     async for _ in safe_requests(stage, await stage.connect(WEAK)):
         pass
 
 
 async def safe_requests(stage: Stage, peer: Peer) -> AsyncIterator[tuple[SafeRequest | None, Reply]]:
     """Replies to the opening and, if it succeeds, to safe requests."""
-    opened = await ask(stage, peer)
+    opened = await send_opening(stage, peer)
     yield None, opened
     if opened.is_result:
-        for request in errands(stage.facts):
+        for request in safe_requests_for(stage.facts):
             yield request, await request.ask(peer)
 
 
 @scenario(
     "Repeat a refused request with the scopes of the challenge",
     exercises=("authorization.step-up",),
-    needs=(PROTECTED, A_WEAK_TOKEN, TOKENS_AT_WILL),
+    needs=(PROTECTED, A_WEAK_TOKEN, TOKENS_ON_DEMAND),
     transports=HTTP_ONLY,
 )
 async def drive_step_up(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     async for request, reply in safe_requests(stage, await stage.connect(WEAK)):
         if reply.status == 403:
             return await _step_up(stage, request, bearer_challenge(reply.head))
 
 
 async def _step_up(stage: Stage, request: SafeRequest | None, challenge: Challenge | None) -> None:
-    if challenge is None or not challenge.scopes or not await stage.wallet.step_up(challenge.scopes):
+    if challenge is None or not challenge.scopes or not await stage.tokens.step_up(challenge.scopes):
         return
     peer = await stage.connect(STEPPED)
-    opened = await ask(stage, peer)
+    opened = await send_opening(stage, peer)
     if request is not None and opened.is_result:
         await request.ask(peer)
 
@@ -93,7 +93,7 @@ def judge_small_scope(trace: Trace) -> Iterator[Observation]:
         # Other statuses: the scope was sufficient, or the request was refused for another reason.
         if call.head is None or call.status not in (401, 403):
             continue
-        yield observe("AU-06", call.status == 403, call, expected="status 403", observed=told(call))
+        yield observe("AU-06", call.status == 403, call, expected="status 403", observed=outcome_text(call))
         complete = call.status == 403 and _is_complete(bearer_challenge(call.head))
         challenges = ", ".join(call.head.all(HEADER)) or "no challenge"
         yield observe("AU-69", complete, call, expected=EXPECTED, observed=challenges)
@@ -117,7 +117,9 @@ def judge_step_up(trace: Trace) -> Iterator[Observation]:
     expected = "no second challenge: the token has the scopes of the first"
     for _, call in calls_with(trace, STEPPED):
         for requirement in ("AU-70", "AU-71"):
-            yield observe(requirement, call.status != 403, call, expected=expected, observed=told(call))
+            yield observe(
+                requirement, call.status != 403, call, expected=expected, observed=outcome_text(call)
+            )
 
 
 # --- what the checks must catch

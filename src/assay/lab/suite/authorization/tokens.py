@@ -18,7 +18,7 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
-from assay.lab.harness.driver.try_open import ask_by_query, come_in, try_open
+from assay.lab.harness.driver.try_open import open_admitted, send_opening_by_query, try_open
 from assay.lab.harness.need import A_FOREIGN_TOKEN, AN_EXPIRED_TOKEN, PROTECTED
 from assay.lab.harness.sabotage.saboteur import WITH_TOKENS, newest_of_each_kind
 from assay.lab.harness.subject.bearer import (
@@ -32,7 +32,7 @@ from assay.lab.harness.subject.bearer import (
     OTHER_ISSUER,
     UNSIGNED,
 )
-from assay.lab.harness.trace.admission import calls_with, in_query, is_let_in, is_opening, told
+from assay.lab.harness.trace.admission import calls_with, in_query, is_admitted, is_opening, outcome_text
 from assay.lab.harness.transport import GUARDED, HTTP_ONLY
 from assay.lab.suite.protected_fault import (
     admits,
@@ -54,7 +54,7 @@ from assay.lab.suite.protected_fault import (
     transports=GUARDED,
 )
 async def drive_bad_tokens(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     for kind in (MALFORMED, GARBAGE, ALTERED, UNSIGNED, FORGED, OTHER_ISSUER):
         if kind in stage.facts.bearers:
             await try_open(stage, kind)
@@ -67,7 +67,7 @@ async def drive_bad_tokens(stage: Stage) -> None:
     transports=GUARDED,
 )
 async def drive_expired_token(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     await try_open(stage, EXPIRED)
 
 
@@ -78,7 +78,7 @@ async def drive_expired_token(stage: Stage) -> None:
     transports=GUARDED,
 )
 async def drive_foreign_token(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     await try_open(stage, FOREIGN)
     if OTHER_ISSUER in stage.facts.bearers:
         await try_open(stage, OTHER_ISSUER)
@@ -91,7 +91,7 @@ async def drive_foreign_token(stage: Stage) -> None:
     transports=GUARDED,
 )
 async def drive_missing_token(stage: Stage) -> None:
-    await come_in(stage)
+    await open_admitted(stage)
     await try_open(stage, NONE)
 
 
@@ -102,8 +102,8 @@ async def drive_missing_token(stage: Stage) -> None:
     transports=HTTP_ONLY,
 )
 async def drive_query_token(stage: Stage) -> None:
-    await come_in(stage)
-    await ask_by_query(stage)
+    await open_admitted(stage)
+    await send_opening_by_query(stage)
 
 
 # --- how it is judged
@@ -124,8 +124,8 @@ BY_KIND: Final = {FOREIGN: ("AU-64", "AU-66", "SEC-05"), OTHER_ISSUER: ("AU-66",
 def judge_foreign_token(trace: Trace) -> Iterator[Observation]:
     for kind, call in calls_with(trace, *BY_KIND):
         for requirement in BY_KIND[kind]:
-            observed = f"{told(call)} for a token that is {kind}"
-            yield observe(requirement, not is_let_in(call), call, expected="a refusal", observed=observed)
+            observed = f"{outcome_text(call)} for a token that is {kind}"
+            yield observe(requirement, not is_admitted(call), call, expected="a refusal", observed=observed)
 
 
 @check(
@@ -136,7 +136,9 @@ def judge_foreign_token(trace: Trace) -> Iterator[Observation]:
 def judge_missing_token(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, NONE):
         if is_opening(call):
-            yield observe("AU-05", call.status == 401, call, expected="status 401", observed=told(call))
+            yield observe(
+                "AU-05", call.status == 401, call, expected="status 401", observed=outcome_text(call)
+            )
 
 
 @check(
@@ -147,7 +149,9 @@ def judge_missing_token(trace: Trace) -> Iterator[Observation]:
 def judge_query_token(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, NONE):
         if in_query(call):
-            yield observe("AU-63", not is_let_in(call), call, expected="a refusal", observed=told(call))
+            yield observe(
+                "AU-63", not is_admitted(call), call, expected="a refusal", observed=outcome_text(call)
+            )
 
 
 @check(
@@ -161,8 +165,8 @@ def judge_query_token(trace: Trace) -> Iterator[Observation]:
 )
 def judge_bad_token(trace: Trace) -> Iterator[Observation]:
     for kind, call in calls_with(trace, GARBAGE, ALTERED, UNSIGNED, FORGED, EXPIRED, OTHER_ISSUER):
-        observed = f"{told(call)} for a token that is {kind}"
-        yield observe("AU-63", not is_let_in(call), call, expected="a refusal", observed=observed)
+        observed = f"{outcome_text(call)} for a token that is {kind}"
+        yield observe("AU-63", not is_admitted(call), call, expected="a refusal", observed=observed)
         for requirement in ("AU-05", "AU-65"):
             yield observe(requirement, call.status == 401, call, expected="status 401", observed=observed)
 
@@ -176,7 +180,7 @@ def judge_malformed_token(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, MALFORMED):
         # The specification does not say whether such credentials are malformed or missing.
         valid = call.status in (400, 401)
-        yield observe("AU-06", valid, call, expected="status 400 or 401", observed=told(call))
+        yield observe("AU-06", valid, call, expected="status 400 or 401", observed=outcome_text(call))
 
 
 # --- what the checks must catch

@@ -33,7 +33,7 @@ async def drive_endpoint(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request(stage.plain)
     if stage.revision.http.sessions:
-        await peer.taken(await peer.http.listen())
+        await peer.wait_accepted(await peer.http.listen())
 
 
 REFUSABLE: Final = (
@@ -92,7 +92,11 @@ def judge_endpoint(trace: Trace) -> Iterator[Observation]:
 )
 def judge_accepted_notification(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        if call.head is None or not call.asked or not all(map(_needs_no_answer, call.asked)):
+        if (
+            call.head is None
+            or not call.request_messages
+            or not all(map(_needs_no_answer, call.request_messages))
+        ):
             continue
         if call.status >= 400 or call.code is not None:
             yield observe(

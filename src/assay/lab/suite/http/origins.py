@@ -50,7 +50,7 @@ async def drive_foreign_origin(stage: Stage) -> None:
         assert pending.sent is not None
         await pending.sent.settled(peer.patience)
     if stage.transport is Transport.HTTP and stage.revision.http.sessions:
-        await peer.taken(await peer.http.listen(**FOREIGN))
+        await peer.wait_accepted(await peer.http.listen(**FOREIGN))
 
 
 # --- how it is judged

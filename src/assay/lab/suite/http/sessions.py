@@ -44,7 +44,7 @@ async def drive_session(stage: Stage) -> None:
     await ended.settled(peer.patience)
     await peer.request("ping")
     await peer.notify("notifications/cancelled", {"requestId": 4711})
-    await peer.taken(await peer.http.listen())
+    await peer.wait_accepted(await peer.http.listen())
     await peer.close()
 
 
@@ -88,7 +88,7 @@ def judge_session_id(trace: Trace) -> Iterator[Observation]:
 
 def new_session_id(call: Call) -> str | None:
     """The session id in a response to `initialize`."""
-    opens = any(message.method == "initialize" for message in call.asked)
+    opens = any(message.method == "initialize" for message in call.request_messages)
     return call.head.get("mcp-session-id") if opens and call.head is not None else None
 
 
@@ -129,7 +129,9 @@ def judge_session_rules(trace: Trace) -> Iterator[Observation]:
 
 
 def _has_request(call: Call) -> bool:
-    return any(message.shape is Shape.REQUEST and message.method != "initialize" for message in call.asked)
+    return any(
+        message.shape is Shape.REQUEST and message.method != "initialize" for message in call.request_messages
+    )
 
 
 # --- what the checks must catch

@@ -51,7 +51,7 @@ async def drive_version_header(stage: Stage) -> None:
     await peer.request("ping", headers={VERSION: None})
     for version in ("no-version", "1999-12-31"):
         await peer.request("ping", headers={VERSION: version})
-    await peer.taken(await peer.http.listen(**{VERSION: "no-version"}))
+    await peer.wait_accepted(await peer.http.listen(**{VERSION: "no-version"}))
 
 
 HANDSHAKE: Final = {
@@ -72,7 +72,7 @@ async def drive_older_traffic(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request(stage.plain)
     await peer.offer(HANDSHAKE, headers={VERSION: None, METHOD: None})
-    await peer.taken(await peer.http.call("GET", headers={"Accept": EVENT_STREAM}))
+    await peer.wait_accepted(await peer.http.call("GET", headers={"Accept": EVENT_STREAM}))
     deleted = await peer.http.call("DELETE", headers={"Accept": EVENT_STREAM})
     await deleted.settled(peer.patience)
     for header, value in (("Mcp-Session-Id", "of-long-ago"), ("Last-Event-ID", "0"), (VERSION, None)):
@@ -106,7 +106,7 @@ def judge_older_traffic(trace: Trace) -> Iterator[Observation]:
 
 
 def _opens(call: Call) -> bool:
-    return any(message.method == "initialize" for message in call.asked)
+    return any(message.method == "initialize" for message in call.request_messages)
 
 
 def _agreed(opening: Call) -> str | None:
@@ -157,7 +157,7 @@ def _judge_without_older_revisions(call: Call) -> Iterator[Observation]:
 )
 def judge_bad_version_header(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        if call.head is None or any(message.method == "initialize" for message in call.asked):
+        if call.head is None or any(message.method == "initialize" for message in call.request_messages):
             continue
         version = call.sent.get("mcp-protocol-version")
         if version is None and call.sent.method == "POST":

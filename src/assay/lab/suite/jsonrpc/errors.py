@@ -185,7 +185,7 @@ def _codes_for(sent: Message) -> set[int]:
     everywhere=True,
 )
 def judge_error_shape(trace: Trace) -> Iterator[Observation]:
-    for message in trace.spoken:
+    for message in trace.rpc_messages:
         if message.is_response and "error" in message.fields:
             code, text = message.error.get("code"), message.error.get("message")
             yield observe(
@@ -239,7 +239,7 @@ RANGES: Final = (
     everywhere=True,
 )
 def judge_error_codes(trace: Trace) -> Iterator[Observation]:
-    for message in trace.spoken:
+    for message in trace.rpc_messages:
         if not message.is_response or type(message.code) is not int:
             continue
         for row, codes, allowed, expected in RANGES:
@@ -261,7 +261,7 @@ MAX_LENGTH: Final = 400
     everywhere=True,
 )
 def judge_error_text(trace: Trace) -> Iterator[Observation]:
-    for message in trace.spoken:
+    for message in trace.rpc_messages:
         text = message.error.get("message")
         if message.is_response and isinstance(text, str):
             yield observe(

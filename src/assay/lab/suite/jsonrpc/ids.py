@@ -163,7 +163,7 @@ def judge_notification_ids(trace: Trace) -> Iterator[Observation]:
     everywhere=True,
 )
 def judge_one_outcome(trace: Trace) -> Iterator[Observation]:
-    for message in trace.spoken:
+    for message in trace.rpc_messages:
         if message.fields and "method" not in message.fields:
             keys = sorted({"result", "error"} & message.fields.keys())
             yield observe(

@@ -121,7 +121,7 @@ MAX_DEPTH: Final = 16
     everywhere=True,
 )
 def judge_meta_keys(trace: Trace) -> Iterator[Observation]:
-    for message in trace.spoken:
+    for message in trace.rpc_messages:
         for key in _keys(message.fields):
             prefix, slash, rest = key.partition("/")
             name = rest if slash else prefix
@@ -165,12 +165,12 @@ def _is_host_name(prefix: str) -> bool:
     everywhere=True,
 )
 def judge_version(trace: Trace) -> Iterator[Observation]:
-    return are_objects(trace.spoken, trace.revision)
+    return are_objects(trace.rpc_messages, trace.revision)
 
 
 @check("Messages are UTF-8", requirements={"BASE-12": "A message is not UTF-8"}, everywhere=True)
 def judge_utf8(trace: Trace) -> Iterator[Observation]:
-    for message in trace.spoken:
+    for message in trace.rpc_messages:
         if not message.body.isascii():
             yield is_utf8(message)
 

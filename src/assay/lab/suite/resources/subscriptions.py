@@ -17,12 +17,12 @@ from assay.lab.harness import (
     on_request,
     scenario,
 )
-from assay.lab.harness.driver.choice import CHANGING, argument_sets, tools_that, uris_of
+from assay.lab.harness.driver.choice import CHANGING, argument_sets, matching_tools, uris_of
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, WATCHED, provoke
-from assay.lab.harness.driver.server_stream import open_ears
+from assay.lab.harness.driver.server_stream import open_server_stream
 from assay.lab.harness.need import A_RESOURCE, Need, declares
 from assay.lab.harness.sabotage.saboteur import LocalAnswer
-from assay.lab.harness.trace.trace import NOT_HEARD
+from assay.lab.harness.trace.trace import NOT_RECEIVED
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.model.error import METHOD_NOT_FOUND
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
@@ -51,14 +51,14 @@ async def drive_changes(stage: Stage) -> None:
     areas = ["resources"] if facts.declares("resources", "listChanged") else []
     for uri in uris:
         await peer.request("resources/subscribe", {"uri": uri})
-    if await open_ears(stage, peer):
+    if await open_server_stream(stage, peer):
         await provoke(peer, facts, areas, uris)
     for uri in uris:
         await peer.request("resources/unsubscribe", {"uri": uri})
     # What was on its way while we unsubscribed may still arrive; a round trip later nothing may.
     await peer.sentinel()
     async with peer.probe("unsubscribed"):
-        for tool in tools_that(CHANGING, facts):
+        for tool in matching_tools(CHANGING, facts):
             await peer.call(tool, argument_sets(tool)[0])
 
 
@@ -87,7 +87,7 @@ def judge_announced(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
         for row in ROWS.get(message.method, ()):
             yield observe(row, True, message, expected="an announcement", observed=message)
-    for mark in trace.marks(NOT_HEARD):
+    for mark in trace.marks(NOT_RECEIVED):
         for row in ROWS.get(str(mark.info.get("method")), ()):
             yield observe(
                 row,

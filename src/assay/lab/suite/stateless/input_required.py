@@ -23,13 +23,13 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.argument import arguments_for
-from assay.lab.harness.driver.choice import ASKING, tools_that
+from assay.lab.harness.driver.choice import ASKING, matching_tools
 from assay.lab.harness.driver.input_round import retry
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.driver.mirrored_header import param_headers
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.question import ASKED_DURING, ELICIT, URL_REQUIRED
 from assay.lab.harness.driver.question import ASKING as ASKING_METHODS
+from assay.lab.harness.driver.question import ELICIT, MAY_ASK_DURING, URL_REQUIRED
 from assay.lab.harness.need import A_TOOL
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of, params_of
 from assay.lab.harness.trace.message import Shape
@@ -83,7 +83,7 @@ class Asked(Struct):
 async def drive_asking(stage: Stage) -> None:
     peer = await stage.open(**ABLE)
     previous: Asked | None = None
-    for tool in tools_that(ASKING, stage.facts):
+    for tool in matching_tools(ASKING, stage.facts):
         asked = Asked(tool, {})
         reply = await asked.call(peer)
         if previous is None and reply.result.get("resultType") == "input_required":
@@ -134,7 +134,7 @@ ROWS: Final = ("MR-02", "MR-03", "MR-04", "MR-05", "MR-06", "META-09", "CA-02")
 def judge_input_required(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
         if exchange.result is not None:
-            fits = exchange.method in ASKED_DURING or not wants_input(exchange)
+            fits = exchange.method in MAY_ASK_DURING or not wants_input(exchange)
             yield observe("MR-02", fits, exchange, expected="no question here", observed=exchange)
     for exchange in filter(wants_input, trace.exchanges()):
         yield from _result(exchange)
@@ -168,7 +168,7 @@ def _question(exchange: Exchange, key: str, asked: Any) -> Iterator[Observation]
 @check("A missing capability is named", requirements=("META-10",))
 def judge_missing_capability(trace: Trace) -> Iterator[Observation]:
     needed: dict[str, set[str]] = {}
-    for exchange in trace.exchanges(*ASKED_DURING):
+    for exchange in trace.exchanges(*MAY_ASK_DURING):
         name = identity(exchange)
         if wants_input(exchange):
             needed[name] = _needed(exchange)
@@ -201,7 +201,7 @@ def _problem(exchange: Exchange, lacking: set[str]) -> str | None:
 @check("A question may be left unanswered", requirements=("MR-12",))
 def judge_abandoned(trace: Trace) -> Iterator[Observation]:
     left: dict[str, Exchange] = {}
-    for exchange in trace.exchanges(*ASKED_DURING):
+    for exchange in trace.exchanges(*MAY_ASK_DURING):
         name = identity(exchange)
         asked = left.pop(name, None)
         if "inputResponses" in exchange.params:

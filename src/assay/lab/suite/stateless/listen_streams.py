@@ -24,7 +24,7 @@ from assay.lab.harness.sabotage.saboteur import meta_of, params_of
 from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.message import Message, same_id
-from assay.lab.harness.trace.trace import NOT_HEARD
+from assay.lab.harness.trace.trace import NOT_RECEIVED
 from assay.lab.suite.self_description import as_object
 from assay.lab.suite.subscription import (
     ACKNOWLEDGED,
@@ -53,7 +53,7 @@ async def drive_changes(stage: Stage) -> None:
     uris = uris_of(stage.facts)[:WATCHED] if stage.facts.declares("resources", "subscribe") else []
     for wishes in _wishes(areas, uris):
         pending = await peer.start(LISTEN, {"notifications": wishes})
-        if await peer.hear(ACKNOWLEDGED, pending) is None:
+        if await peer.wait_for(ACKNOWLEDGED, pending) is None:
             return
     await provoke(peer, stage.facts, areas, uris)
 
@@ -76,10 +76,10 @@ async def drive_listening(stage: Stage) -> None:
     lists = {f"{area}ListChanged": True for area in LISTS}
     everything = {**lists, "resourceSubscriptions": uris_of(stage.facts)}
     first = await peer.start(LISTEN, {"notifications": everything})
-    await peer.hear(ACKNOWLEDGED, first)
+    await peer.wait_for(ACKNOWLEDGED, first)
     odd = {"toolsListChanged": True, "assayLabListChanged": True}
     second = await peer.start(LISTEN, {"notifications": odd}, request_id="listens by name")
-    await peer.hear(ACKNOWLEDGED, second)
+    await peer.wait_for(ACKNOWLEDGED, second)
 
 
 # --- how it is judged
@@ -103,7 +103,7 @@ def judge_acknowledged(trace: Trace) -> Iterator[Observation]:
 
 def _unacknowledged(found: Subscription, trace: Trace) -> Iterator[Observation]:
     """Only where something else came instead, or the driver waited for it: an error is another matter."""
-    waited = any(mark.info.get("method") == ACKNOWLEDGED for mark in trace.marks(NOT_HEARD))
+    waited = any(mark.info.get("method") == ACKNOWLEDGED for mark in trace.marks(NOT_RECEIVED))
     instead = found.messages[0] if found.messages else found.exchange.answer
     if (instead is None and waited) or (instead is not None and not instead.error):
         observed = instead or "nothing at all"

@@ -97,7 +97,7 @@ async def drive_hang_up(stage: Stage) -> None:
     assert pending.sent is not None
     # A server that has nothing to tell refuses at once: then there is nothing to hang up on.
     if await pending.sent.begun(peer.patience):
-        await peer.http.leave(pending.sent)
+        await peer.http.abort(pending.sent)
     for _ in range(2):
         await peer.request(stage.plain, headers=STREAM_FIRST)
 
@@ -158,7 +158,7 @@ def judge_answer_type(trace: Trace) -> Iterator[Observation]:
 
 
 def _is_one(call: Call) -> bool:
-    if any(message.place is not None for message in call.asked):
+    if any(message.place is not None for message in call.request_messages):
         return True  # a batch is answered as its own rules say
     return len(call.messages) == 1 and call.messages[0].problem is None and call.messages[0].place is None
 
@@ -259,7 +259,7 @@ def _is_foreign(message: Message, call: Call, of: str | None, revision: Revision
     if message.method == EVENT_STREAM_PROGRESS:
         return of != call.channel
     # Where changes are listened for, they have a stream of their own.
-    listening = any(one.method == LISTEN for one in call.asked)
+    listening = any(one.method == LISTEN for one in call.request_messages)
     tells_changes = message.method.endswith(("/list_changed", "/updated"))
     return revision.opening is Opening.PER_REQUEST and tells_changes and not listening
 

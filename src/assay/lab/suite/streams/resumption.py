@@ -44,7 +44,7 @@ async def drive_resumption(stage: Stage) -> None:
     for pending in asked:
         ids = pending.sent.event_ids if pending.sent is not None else []
         if ids:
-            await peer.taken(await peer.http.listen(after=ids[0]))
+            await peer.wait_accepted(await peer.http.listen(after=ids[0]))
             await peer.sentinel()
 
 
@@ -57,7 +57,7 @@ async def drive_resumption(stage: Stage) -> None:
 async def drive_listening(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request("ping", {"_meta": {"progressToken": "before"}}, headers=STREAM_FIRST)
-    await peer.taken(await peer.http.listen())
+    await peer.wait_accepted(await peer.http.listen())
     asked = [
         await peer.start("ping", {"_meta": {"progressToken": name}}, headers=STREAM_FIRST)
         for name in ("one", "other")

@@ -19,7 +19,7 @@ from assay.lab.harness import (
     result_reply,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for, refused_arguments
+from assay.lab.harness.driver.argument import arguments_for, invalid_arguments
 from assay.lab.harness.driver.peer import Reply
 from assay.lab.harness.need import A_READ_ONLY_TOOL, declares
 from assay.lab.harness.sabotage.saboteur import params_of
@@ -44,7 +44,7 @@ async def drive_bad_arguments(stage: Stage) -> None:
     await peer.pages("tools/list", "tools")
     tried = 0
     for tool in stage.facts.read_only_tools:
-        bad = list(refused_arguments(tool))
+        bad = list(invalid_arguments(tool))
         if tried == ENOUGH or not bad or not _works(await peer.call(tool, arguments_for(tool))):
             continue
         tried += 1

@@ -25,7 +25,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer, Pending
-from assay.lab.harness.driver.safe_request import AN_ERRAND, SafeRequest, errands
+from assay.lab.harness.driver.safe_request import A_SAFE_REQUEST, SafeRequest, safe_requests_for
 from assay.lab.harness.links.http import HttpLink
 from assay.lab.harness.links.http_text import EVENT_STREAM, parse_head
 from assay.lab.harness.sabotage.saboteur import Conversation, LocalAnswer, params_of
@@ -47,12 +47,14 @@ ATTEMPTS = 5
 @scenario(
     "Work that is cancelled",
     exercises=("utilities.cancelled-request", "utilities.own-cancellation", "utilities.late-cancellation"),
-    needs=(AN_ERRAND,),
+    needs=(A_SAFE_REQUEST,),
 )
 async def drive_cancelled_work(stage: Stage) -> None:
     peer = await stage.open()
     async with peer.probe("cancellation"):
-        kept = [again for errand in errands(stage.facts) for again in await _cancelled(peer, errand)]
+        kept = [
+            again for errand in safe_requests_for(stage.facts) for again in await _cancelled(peer, errand)
+        ]
         for pending in kept:
             await peer.answer(pending)
 
@@ -68,18 +70,18 @@ async def _cancelled(peer: Peer, errand: SafeRequest) -> list[Pending]:
         await _cancel(peer, work)
         kept.append(await errand.start(peer))
         await peer.sentinel()
-        if not work.future.done() or (report or await _report(peer, work, token)) is None:
+        if not work.over.done() or (report or await _report(peer, work, token)) is None:
             break
     return kept
 
 
 async def _report(peer: Peer, work: Pending, token: str) -> Message | None:
-    return await peer.hear("notifications/progress", during=work, progressToken=token)
+    return await peer.wait_for("notifications/progress", during=work, progressToken=token)
 
 
 async def _cancel(peer: Peer, work: Pending) -> None:
     if isinstance(peer.link, HttpLink) and peer.revision.http.disconnect_cancels and work.sent is not None:
-        await peer.link.leave(work.sent)
+        await peer.link.abort(work.sent)
     else:
         await peer.notify("notifications/cancelled", {"requestId": work.id, "reason": "not needed"})
 
@@ -235,7 +237,7 @@ def _listening(message: Message, trace: Trace) -> bool:
 def _ends(trace: Trace) -> Iterator[Observation]:
     """Listen streams that the server closed in order, having served them. Either way to say so is good."""
     for call in trace.calls:
-        listening = [one for one in call.asked if one.method == LISTEN]
+        listening = [one for one in call.request_messages if one.method == LISTEN]
         ended = any(frame.kind is Kind.END and frame.info.get("clean") is True for frame in call.received)
         if listening and call.is_stream and ended and call.messages:
             told = any(one.method == CANCELLED or one.is_response for one in call.messages)

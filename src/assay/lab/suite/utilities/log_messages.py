@@ -21,7 +21,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.safe_request import errands
+from assay.lab.harness.driver.safe_request import safe_requests_for
 from assay.lab.harness.links.http_text import parse_head
 from assay.lab.harness.need import Need, declares
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of, params_of
@@ -49,7 +49,7 @@ async def drive_log_levels(stage: Stage) -> None:
     peer = await stage.open()
     on_demand = stage.revision.logs_on_demand
     await _set_level(peer, LEVEL)
-    for number, errand in enumerate(errands(stage.facts)):
+    for number, errand in enumerate(safe_requests_for(stage.facts)):
         level = {LOG_LEVEL_KEY: LEVEL} if on_demand else {}
         await errand.ask(peer, {"progressToken": f"token {number}", **level})
     await _set_level(peer, NO_LEVEL)
@@ -78,9 +78,9 @@ ANNOUNCED = Need(
 async def drive_listening(stage: Stage) -> None:
     peer = await stage.open()
     listening = await peer.start("subscriptions/listen", {"notifications": WANTED})
-    await peer.hear("notifications/subscriptions/acknowledged", during=listening)
+    await peer.wait_for("notifications/subscriptions/acknowledged", during=listening)
     async with peer.probe("cancellation"):
-        for number, errand in enumerate(errands(stage.facts)):
+        for number, errand in enumerate(safe_requests_for(stage.facts)):
             await errand.ask(peer, {"progressToken": number, LOG_LEVEL_KEY: LEVELS[0]})
 
 

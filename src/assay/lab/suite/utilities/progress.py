@@ -18,7 +18,7 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.driver.safe_request import AN_ERRAND, errands
+from assay.lab.harness.driver.safe_request import A_SAFE_REQUEST, safe_requests_for
 from assay.lab.harness.trace.log_level import LEVELS
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.order import is_later
@@ -37,7 +37,7 @@ from assay.lab.harness.transport import Transport
         "lifecycle.version-respected",
         "lifecycle.negotiated-only",
     ),
-    needs=(AN_ERRAND,),
+    needs=(A_SAFE_REQUEST,),
 )
 async def drive_working(stage: Stage) -> None:
     peer = await stage.open()
@@ -46,7 +46,7 @@ async def drive_working(stage: Stage) -> None:
     if stage.facts.declares("logging") and not stage.revision.logs_on_demand:
         await peer.request("logging/setLevel", {"level": LEVELS[0]})
     level = {LOG_LEVEL_KEY: LEVELS[0]} if stage.revision.logs_on_demand else {}
-    for number, errand in enumerate(errands(stage.facts)):
+    for number, errand in enumerate(safe_requests_for(stage.facts)):
         await errand.ask(peer, {"progressToken": number, **level})
         await errand.ask(peer)
 
