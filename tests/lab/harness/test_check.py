@@ -15,32 +15,32 @@ from tests.lab.traces import request, result, stdio_trace
 NEWEST = HANDSHAKE[-1].date
 
 
-def row(name: str, level: Level | None) -> Requirement:
+def requirement(name: str, level: Level | None) -> Requirement:
     levels = {} if level is None else {NEWEST: level}
     return Requirement(name, "area", "server", Seen.WIRE, f"the rule {name}", levels, "page")
 
 
-ROWS = {
-    "MUST": row("MUST", Level.MUST),
-    "FLOW": row("FLOW", Level.IMPLIED_MUST),
-    "SHOULD": row("SHOULD", Level.SHOULD),
-    "GONE": row("GONE", None),
+REQUIREMENTS = {
+    "MUST": requirement("MUST", Level.MUST),
+    "FLOW": requirement("FLOW", Level.IMPLIED_MUST),
+    "SHOULD": requirement("SHOULD", Level.SHOULD),
+    "GONE": requirement("GONE", None),
 }
 TRACE = stdio_trace((">", request(1, "ping")), ("<", result(1)))
 
 
-def verdict_of(*seen: tuple[str, bool], trace: Trace = TRACE) -> Verdict:
-    @check("a check", requirements=tuple(ROWS))
+def verdict_of(*observed: tuple[str, bool], trace: Trace = TRACE) -> Verdict:
+    @check("a check", requirements=tuple(REQUIREMENTS))
     def judge(trace: Trace) -> Iterator[Observation]:
-        for name, holds in seen:
+        for name, holds in observed:
             yield observe(name, holds, *trace.frames, expected="this", observed="that")
 
-    (judged,) = run_check(judge, trace, ROWS)
+    (judged,) = run_check(judge, trace, REQUIREMENTS)
     return judged.verdict
 
 
 @pytest.mark.parametrize(
-    ("seen", "verdict"),
+    ("observed", "verdict"),
     [
         ([], Verdict.SKIPPED),
         ([("MUST", True)], Verdict.SUCCESS),
@@ -53,8 +53,8 @@ def verdict_of(*seen: tuple[str, bool], trace: Trace = TRACE) -> Verdict:
         ([("GONE", False), ("SHOULD", True)], Verdict.SUCCESS),
     ],
 )
-def test_strongest_observation_decides(seen: list[tuple[str, bool]], verdict: Verdict) -> None:
-    assert verdict_of(*seen) is verdict
+def test_strongest_observation_decides(observed: list[tuple[str, bool]], verdict: Verdict) -> None:
+    assert verdict_of(*observed) is verdict
 
 
 def test_scenario_that_broke_off_can_fail_but_not_succeed() -> None:
@@ -63,13 +63,13 @@ def test_scenario_that_broke_off_can_fail_but_not_succeed() -> None:
     assert verdict_of(("MUST", False), trace=cut) is Verdict.FAILURE
 
 
-def test_finding_says_all_that_a_reader_needs() -> None:
+def test_finding_has_rule_link_excerpt_and_command() -> None:
     @check("a check", requirements=("MUST",))
     def judge(trace: Trace) -> Iterator[Observation]:
         (exchange,) = trace.exchanges()
         yield observe("MUST", False, exchange, expected="this", observed="that")
 
-    (judged,) = run_check(judge, TRACE, ROWS)
+    (judged,) = run_check(judge, TRACE, REQUIREMENTS)
     (finding,) = judged.findings
     assert (finding.requirement, finding.level, finding.statement) == ("MUST", "MUST", "the rule MUST")
     assert finding.link == f"https://modelcontextprotocol.io/specification/{NEWEST}/page"
@@ -84,28 +84,28 @@ def test_findings_are_bounded_for_each_row() -> None:
         for name in ["MUST"] * 100 + ["SHOULD"]:
             yield observe(name, False, expected="", observed="")
 
-    (judged,) = run_check(judge, TRACE, ROWS)
-    found = [finding.requirement for finding in judged.findings]
-    assert found == ["MUST"] * MAX_FINDINGS + ["SHOULD"]
+    (judged,) = run_check(judge, TRACE, REQUIREMENTS)
+    cited = [finding.requirement for finding in judged.findings]
+    assert cited == ["MUST"] * MAX_FINDINGS + ["SHOULD"]
 
 
-def test_check_that_raises_is_a_fault_of_the_lab() -> None:
+def test_check_that_raises_is_a_defect_of_the_lab() -> None:
     @check("a check", requirements=("MUST",))
     def judge(trace: Trace) -> Iterator[Observation]:
         raise LookupError("oh")
         yield
 
     with pytest.raises(CheckFailed, match="LookupError: oh"):
-        run_check(judge, TRACE, ROWS)
+        run_check(judge, TRACE, REQUIREMENTS)
 
 
-def test_check_may_not_cite_what_it_does_not_declare() -> None:
+def test_check_may_not_cite_an_undeclared_requirement() -> None:
     @check("a check", requirements=("MUST",))
     def judge(trace: Trace) -> Iterator[Observation]:
         yield observe("SHOULD", True, expected="", observed="")
 
     with pytest.raises(CheckFailed, match="cites SHOULD"):
-        run_check(judge, TRACE, ROWS)
+        run_check(judge, TRACE, REQUIREMENTS)
 
 
 def test_rows_that_are_checks_of_their_own_are_judged_one_by_one() -> None:
@@ -114,9 +114,16 @@ def test_rows_that_are_checks_of_their_own_are_judged_one_by_one() -> None:
         yield observe("SHOULD", True, *trace.frames, expected="this", observed="that")
 
     official = Check(
-        "scenario", "a scenario's checks", dict.fromkeys(ROWS, ""), judge, False, ANY, by_requirement=True
+        "scenario",
+        "a scenario's checks",
+        dict.fromkeys(REQUIREMENTS, ""),
+        judge,
+        False,
+        ANY,
+        by_requirement=True,
     )
-    judged = {one.id: (one.title, one.verdict) for one in run_check(official, TRACE, ROWS)}
+    results = run_check(official, TRACE, REQUIREMENTS)
+    judged = {result.id: (result.title, result.verdict) for result in results}
     assert judged == {
         "MUST": ("the rule MUST", Verdict.FAILURE),
         "FLOW": ("the rule FLOW", Verdict.SKIPPED),

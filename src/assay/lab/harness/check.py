@@ -5,8 +5,8 @@
         for exchange in trace.exchanges("tools/call"):
             yield observe("TL-19", exchange.code == -32602, exchange, expected="…", observed=exchange)
 
-A check yields an observation wherever its requirement could be seen to hold or to be broken. No observation
-is no success. It may look at any trace and must never raise.
+A check yields an observation wherever the trace shows that a requirement holds or is broken. Without an
+observation the result is SKIPPED, not SUCCESS. A check may read any trace and must never raise.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from .transport import ANY, Transport
 from .verdict import CheckResult, Finding, Observation, Verdict
 
 Judge = Callable[[Trace], Iterable[Observation]]
-UNOBSERVED = Reason(ReasonKind.NOT_OBSERVED, "not observed: nothing in this trace shows whether it holds")
+UNOBSERVED = Reason(ReasonKind.NOT_OBSERVED, "not observed: this trace does not show whether the rule holds")
 UNFINISHED = Reason(ReasonKind.BROKE_OFF, "not observed to the end: the scenario broke off")
 MAX_FINDINGS = 5
-"""Findings on one row and trace that are kept: a fault in every message is still one fault."""
+"""Findings per requirement and trace: a fault in every message is still one fault."""
 
 
 class Check(Struct, frozen=True):
     id: str
     title: str
     requirements: Mapping[str, str]
-    """What it may cite: each requirement with the title of a finding that shows it broken."""
+    """The requirements that it may cite, each with the title of its findings."""
     judge: Judge
     everywhere: bool
-    """Whether it reads every trace; otherwise only those of the scenarios that exercise it."""
+    """Whether it reads every trace, or only those of scenarios that exercise it."""
     transports: frozenset[Transport]
     by_requirement: bool = False
-    """Whether each of its rows is a check of its own, under the row's id: those of the official suite are."""
+    """Whether it has one result per requirement, with the requirement's id, as in the official suite."""
 
     def applies(self, trace: Trace, requirements: Mapping[str, Requirement]) -> bool:
-        on = Transport(trace.transport) in self.transports
-        return on and any(requirements[row].level(trace.revision) for row in self.requirements)
+        in_force = any(requirements[name].level(trace.revision) for name in self.requirements)
+        return in_force and Transport(trace.transport) in self.transports
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The ids that its results go by."""
+        """The ids of its results."""
         return tuple(self.requirements) if self.by_requirement else (self.id,)
 
 
@@ -64,14 +64,14 @@ def check(
 ) -> Callable[[Judge], Check]:
     """Turn a function `judge_<name>` into a check, or any function into the check with that id.
 
-    `title` states the rule; `requirements` maps every requirement that it may cite to the fault, the title of
-    a finding that shows it broken.
+    `title` states the rule; `requirements` maps each requirement that the check may cite to the fault, which
+    is the title of its findings.
     """
 
-    def made(judge: Judge) -> Check:
+    def decorate(judge: Judge) -> Check:
         return Check(id or id_of(judge, "judge_"), title, faults(requirements), judge, everywhere, transports)
 
-    return made
+    return decorate
 
 
 def faults(requirements: Mapping[str, str] | tuple[str, ...]) -> Mapping[str, str]:
@@ -98,7 +98,7 @@ def run_check(check: Check, trace: Trace, requirements: Mapping[str, Requirement
     """
     cited = {name: requirements[name] for name in check.requirements}
     in_force = {name: rule for name, rule in cited.items() if rule.level(trace.revision)}
-    observations = [seen for seen in _observations(check, trace) if seen.requirement in in_force]
+    observations = [each for each in _observations(check, trace) if each.requirement in in_force]
     if not check.by_requirement:
         return [_result(check.id, check.title, check, in_force, observations, trace)]
     return [
@@ -156,20 +156,20 @@ def _observations(check: Check, trace: Trace) -> list[Observation]:
     return observations
 
 
-# By what observations show, the most serious first.
+# The most serious first.
 _VERDICTS = (Verdict.FAILURE, Verdict.WARNING, Verdict.SUCCESS)
 
 
 def _verdict(
     observations: list[Observation], requirements: Mapping[str, Requirement], trace: Trace
 ) -> Verdict:
-    shown = {
-        _shows(observation, requirements[observation.requirement], trace) for observation in observations
+    verdicts = {
+        _verdict_of(observation, requirements[observation.requirement], trace) for observation in observations
     }
-    return next((verdict for verdict in _VERDICTS if verdict in shown), Verdict.SKIPPED)
+    return next((verdict for verdict in _VERDICTS if verdict in verdicts), Verdict.SKIPPED)
 
 
-def _shows(observation: Observation, requirement: Requirement, trace: Trace) -> Verdict:
+def _verdict_of(observation: Observation, requirement: Requirement, trace: Trace) -> Verdict:
     if observation.holds:
         return Verdict.SUCCESS
     level = requirement.level(trace.revision)

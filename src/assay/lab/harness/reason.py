@@ -1,4 +1,4 @@
-"""Why something was not judged: a kind that programs decide by, and a text that people read."""
+"""Reasons why something was not judged: a kind for programs and a text for people."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from msgspec import Struct
 
 
 class ReasonKind(StrEnum):
-    """As stored runs and summaries write it."""
+    """The kind of a reason, as in stored runs and summaries."""
 
     NOT_APPLICABLE = "not-applicable"
     """The subject lacks what the scenario or demand is about."""
     NEEDS_OPTION = "needs-option"
-    """A command-line option that was not given would make it possible."""
+    """A command-line option would make it possible."""
     NOT_SELECTED = "not-selected"
     """The user selected other scenarios or transports."""
     NOT_OBSERVED = "not-observed"
-    """The scenario ran, and its trace shows nothing of it."""
+    """The scenario ran, but its trace does not show it."""
     BROKE_OFF = "broke-off"
     """The scenario did not reach its end."""
     INTERRUPTED = "interrupted"
@@ -33,7 +33,7 @@ class Reason(Struct, frozen=True):
     kind: ReasonKind
     text: str
     options: tuple[str, ...] = ()
-    """The options that would change it, as `--allow-effects`."""
+    """Options that would change it, such as `--allow-effects`."""
 
     def __str__(self) -> str:
         return self.text

@@ -1,4 +1,4 @@
-"""Verdicts: what a check saw, and what that means for one scenario."""
+"""Observations, findings and verdicts of checks, and outcomes of scenarios."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .reason import Reason, ReasonKind, restored
 
 
 class Verdict(StrEnum):
-    """Of a check, as `checks.json` writes it."""
+    """Verdict of a check, as in `checks.json`."""
 
     SUCCESS = "SUCCESS"
     FAILURE = "FAILURE"
@@ -26,25 +26,25 @@ class Verdict(StrEnum):
 
 
 class Outcome(StrEnum):
-    """Of a scenario on one transport and revision."""
+    """Outcome of a scenario on one transport and revision."""
 
     PASSED = "passed"
     WARNED = "passed with warnings"
     FAILED = "failed"
     INCOMPLETE = "incomplete"
-    """It proved nothing, or broke off."""
+    """The scenario proved nothing, or broke off."""
     NOT_APPLICABLE = "not applicable"
 
 
 class Evidence(Protocol):
-    """Anything that frames stand behind: a frame, a message, an exchange, an HTTP call, a probe."""
+    """Anything with frames: a frame, a message, an exchange, an HTTP call, a probe."""
 
     @property
     def frames(self) -> tuple[Frame, ...]: ...
 
 
 class Observation(Struct, frozen=True):
-    """One place in a trace where a requirement could be seen to hold, or not to."""
+    """A place in a trace that shows whether a requirement holds."""
 
     requirement: str
     holds: bool
@@ -56,13 +56,13 @@ class Observation(Struct, frozen=True):
 def observe(
     requirement: str, holds: bool, *evidence: Evidence, expected: str, observed: object
 ) -> Observation:
-    """State what was seen; `expected` and `observed` are shown when it does not hold."""
-    numbers = sorted({frame.n for one in evidence for frame in one.frames})
+    """Make an observation; a finding shows `expected` and `observed` if the requirement does not hold."""
+    numbers = sorted({frame.n for item in evidence for frame in item.frames})
     return Observation(requirement, holds, expected, str(observed), tuple(numbers))
 
 
 class Finding(Struct, frozen=True):
-    """An observation that a requirement is broken, with all that a reader needs to believe it."""
+    """A broken requirement, with the evidence for it."""
 
     requirement: str
     level: str
@@ -72,10 +72,10 @@ class Finding(Struct, frozen=True):
     observed: str
     frames: list[int]
     excerpt: list[str] = []
-    """The frames in short, one line each."""
+    """Excerpts of the frames, one line each."""
     reproduce: str = ""
     title: str = ""
-    """The fault in a few words; empty in runs stored before findings had titles."""
+    """The fault; empty in runs stored before findings had titles."""
 
 
 class CheckResult(Struct, frozen=True, omit_defaults=True):
@@ -83,11 +83,11 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     title: str
     verdict: Verdict
     requirements: dict[str, str]
-    """The rows that it cites and that are in force in this revision, each with its link."""
+    """The requirements that are in force at this revision, each with its link."""
     observations: int = 0
     findings: list[Finding] = []
     reason: str = ""
-    """Why it is skipped."""
+    """Why the check was skipped."""
     reason_kind: ReasonKind | None = None
     reason_options: list[str] = []
 

@@ -94,7 +94,7 @@ def _subjects(run: Run) -> Iterator[str]:
     lines = []
     for subject in run.subjects:
         revisions = ", ".join(facts.revision for facts in subject.facts) or "supports no selected revision"
-        # There is no discovery of clients.
+        # Clients are not discovered.
         supports = f": {revisions}" if run.role == Role.SERVER.value else ""
         lines.append(f"- {code(subject.name)} on {subject.transport}{supports}")
     yield from ("\n".join(lines),) if lines else ()

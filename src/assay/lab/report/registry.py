@@ -1,4 +1,4 @@
-"""The report formats: every module beside this one that has a function `render`."""
+"""The report formats: all modules of this package except this one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def formats() -> list[str]:
 def renderer(name: str) -> Render:
     """
     Raises:
-        InvalidOptions: there is no such format.
+        InvalidOptions: unknown format.
     """
     if name not in formats():
         raise InvalidOptions(f"unknown format: {name}", f"one of {', '.join(formats())}")
@@ -33,6 +33,6 @@ def render(run: Run, format: str = "text") -> str:
     """The report of a run, in one of `formats()`.
 
     Raises:
-        InvalidOptions: there is no such format.
+        InvalidOptions: unknown format.
     """
     return renderer(format)(run)

@@ -204,7 +204,7 @@ class Runner:
             self._reported += 1
 
     def _access_for(self, cell: Cell) -> AbstractAsyncContextManager[None]:
-        """Scenarios with effects run exclusively, unless each scenario has a process of its own."""
+        """Scenarios with effects run exclusively, except on stdio, where each has its own process."""
         if cell.transport is Transport.STDIO:
             return nullcontext()
         return self._access.exclusive() if cell.scenario.effects else self._access.shared()

@@ -124,7 +124,7 @@ class UrlSubject:
     async def _reachable(self) -> bool:
         """
         Raises:
-            Unreachable: there is no server, and no process that may still start one.
+            Unreachable: nothing listens, and no process is starting that might.
         """
         try:
             _, writer = await connect(Address.of(self.name), START, self._identity)
