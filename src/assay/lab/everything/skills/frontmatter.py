@@ -1,4 +1,4 @@
-"""The YAML block that a Markdown file begins with, read for comparison with JSON."""
+"""The YAML block at the beginning of a Markdown file, read for comparison with JSON."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ TRUTH: Final = {"true": True, "yes": True, "on": True, "false": False, "no": Fal
 
 
 def frontmatter_of(text: str) -> dict[str, Any] | None:
-    """The fields of a file, every scalar as it is written; none where there is no such block.
+    """The fields of a file, with scalars as they are written; None without such a block.
 
-    What a scalar means (a number, a date, a truth) differs between versions of YAML: `says` decides.
+    Versions of YAML differ about scalars (numbers, dates, booleans): `says` compares them.
     """
     import yaml
 
@@ -21,14 +21,14 @@ def frontmatter_of(text: str) -> dict[str, Any] | None:
     if block is None:
         return None
     try:
-        fields = yaml.load(block[1], Loader=yaml.BaseLoader)  # it makes nothing but text
+        fields = yaml.load(block[1], Loader=yaml.BaseLoader)  # every scalar stays text
     except (yaml.YAMLError, RecursionError, ValueError):
         return None
     return fields if isinstance(fields, dict) else None
 
 
 def says(written: Any, value: Any) -> bool:
-    """Whether what is written in YAML can be read as this JSON."""
+    """Whether the YAML can be read as this JSON."""
     match written:
         case dict():
             same_keys = isinstance(value, dict) and written.keys() == value.keys()

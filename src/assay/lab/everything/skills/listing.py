@@ -1,15 +1,18 @@
-"""What a trace shows of skills: their entries, and the files that were read."""
+"""Skills in a trace: their entries and the files that were read, and saboteurs of a server with skills."""
 
 from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from assay.lab.everything.evidence import answered
+from assay.lab import harness
+from assay.lab.everything.double.skills import DOUBLE
+from assay.lab.everything.evidence import answered, no_faults
 from assay.lab.everything.fixture import SKILLS
-from assay.lab.harness import Trace
+from assay.lab.harness import Observation, Trace
 from assay.lab.harness.trace.listing import Listing, listings
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.self_description import as_object
@@ -22,11 +25,18 @@ def skill_listings(trace: Trace) -> Iterator[Listing]:
 
 
 def listed_entries(trace: Trace) -> Iterator[tuple[Exchange, Entry]]:
-    """Every entry with the page that it is on; what is no object as an entry without anything."""
+    """Every entry with its page; an item that is not an object counts as an empty entry."""
     for listing in skill_listings(trace):
         for page in listing.pages:
             for item in page.items("skills"):
-                yield page, item if isinstance(item, dict) else {}
+                yield page, as_object(item)
+
+
+def observe_pages(requirement: str, listing: Listing) -> Observation:
+    """The pages of a list are served to the end."""
+    refused = [str(page) for page in listing.pages[1:] if page.result is None]
+    endless = [] if refused or listing.complete else [f"a cursor after {len(listing.pages)} pages"]
+    return no_faults(requirement, refused + endless, *listing.pages[-2:], expected="a last page")
 
 
 def declared_settings(trace: Trace) -> Iterator[tuple[Exchange, Any, dict[str, Any]]]:
@@ -39,21 +49,21 @@ def declared_settings(trace: Trace) -> Iterator[tuple[Exchange, Any, dict[str, A
 
 
 def files_read(trace: Trace) -> dict[str, Exchange]:
-    """What was read, by URI; the first reading counts."""
-    found: dict[str, Exchange] = {}
+    """The first reading of each resource, by URI."""
+    exchanges: dict[str, Exchange] = {}
     for exchange in answered(trace, "resources/read"):
-        found.setdefault(str(exchange.params.get("uri")), exchange)
-    return found
+        exchanges.setdefault(str(exchange.params.get("uri")), exchange)
+    return exchanges
 
 
 def text_in(exchange: Exchange) -> str | None:
-    """The text of a file that was read as one."""
+    """The text of a file, if it was read as text."""
     texts = [item.get("text") for item in exchange.objects("contents")]
     return next((text for text in texts if isinstance(text, str)), None)
 
 
 def bytes_in(exchange: Exchange) -> bytes | None:
-    """A file as bytes; none where it was not read."""
+    """The bytes of a file, if it could be read."""
     text = text_in(exchange)
     if text is not None:
         return text.encode("utf-8", "surrogatepass")
@@ -62,3 +72,9 @@ def bytes_in(exchange: Exchange) -> bytes | None:
         return b64decode(blob, validate=True) if isinstance(blob, str) else None
     except (Error, ValueError):
         return None
+
+
+# The makers of saboteurs, for a server with the double of the extension.
+on_reply = partial(harness.on_reply, double=DOUBLE)
+on_result = partial(harness.on_result, double=DOUBLE)
+edited_results = partial(harness.edited_results, double=DOUBLE)

@@ -1,29 +1,28 @@
-"""Manifests of skills."""
+"""Manifests of skills as resources."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.double.skills import DOUBLE
 from assay.lab.everything.evidence import no_faults
 from assay.lab.everything.fixture import HAS_SKILLS
-from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, on_result
+from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe
 from assay.lab.harness.trace.listing import listings
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.self_description import as_object
 
 from .frontmatter import frontmatter_of
-from .listing import files_read, text_in
+from .listing import files_read, on_result, text_in
 from .skill_entry import name_in, uri_of
 
 # --- what is asked
 
 
 @official_scenario(
-    "sep-2640-skills-manifest", "The manifest of a skill is a resource like others", needs=(HAS_SKILLS,)
+    "sep-2640-skills-manifest", "Read the manifest of a skill as a resource", needs=(HAS_SKILLS,)
 )
 async def drive_sep_2640_skills_manifest(stage: Stage) -> None:
     peer = await stage.open()
@@ -46,13 +45,13 @@ MARKDOWN = "text/markdown"
 PREFIXED = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+/", re.IGNORECASE)
 
 
-# Row → the field of the resource that is set from the frontmatter.
+# Requirement → the field of the resource that comes from the frontmatter.
 COPIED = {NAME: "name", DESCRIPTION: "description"}
 
 
 @official_check(
     "sep-2640-skills-manifest",
-    "Manifests as resources",
+    "Manifests are resources that match their frontmatter",
     requirements=(TYPE, NAME, DESCRIPTION, SEGMENT, META),
 )
 def judge_sep_2640_skills_manifest(trace: Trace) -> Iterator[Observation]:
@@ -70,26 +69,29 @@ def judge_sep_2640_skills_manifest(trace: Trace) -> Iterator[Observation]:
 
 
 def _judge_read(uri: str, exchange: Exchange) -> Iterator[Observation]:
-    text = text_in(exchange)
-    fields = frontmatter_of(text) if text is not None else None
-    name = (fields or {}).get("name")
-    faults = [] if name == name_in(uri) else [f"the name {name!r} in {uri}"]
-    yield no_faults(SEGMENT, faults, exchange, expected="the name of the skill before SKILL.md")
+    name = (frontmatter_of(text_in(exchange) or "") or {}).get("name")
+    yield observe(
+        SEGMENT,
+        name == name_in(uri),
+        exchange,
+        expected="the name of the directory",
+        observed=f"the name {name!r} in {uri}",
+    )
 
 
 def _judge_resource(page: Exchange, exchange: Exchange, resource: dict[str, Any]) -> Iterator[Observation]:
     contents = next(iter(exchange.objects("contents")), {})
     kind = contents.get("mimeType", resource.get("mimeType"))
     if kind is not None:
-        faults = [] if kind == MARKDOWN else [f"mimeType {kind!r}"]
-        yield no_faults(TYPE, faults, page, exchange, expected=MARKDOWN)
+        holds = kind == MARKDOWN
+        yield observe(TYPE, holds, page, exchange, expected=MARKDOWN, observed=f"mimeType {kind!r}")
     fields = frontmatter_of(text_in(exchange) or "") or {}
-    for row, key in COPIED.items():
+    for requirement, key in COPIED.items():
         if resource and key in fields:
-            faults = [] if resource.get(key) == fields[key] else [f"{key} {resource.get(key)!r}"]
-            yield no_faults(
-                row, faults, page, exchange, expected=f"{key} {fields[key]!r}, as in the manifest"
-            )
+            holds = resource.get(key) == fields[key]
+            expected = f"{key} {fields[key]!r}, as in the manifest"
+            observed = f"{key} {resource.get(key)!r}"
+            yield observe(requirement, holds, page, exchange, expected=expected, observed=observed)
     keys = {**as_object(contents.get("_meta")), **as_object(resource.get("_meta"))}
     if keys:
         faults = [f"the key {key!r}" for key in keys if not PREFIXED.match(key)]
@@ -99,53 +101,51 @@ def _judge_resource(page: Exchange, exchange: Exchange, resource: dict[str, Any]
 # --- what the checks must catch
 
 
-@on_result(
-    "the name in the manifest is not that of its directory",
-    breaks="sep-2640-final-segment-equals-name",
-    double=DOUBLE,
-    method="resources/read",
+def _edit_items(edit: Callable[[Json], None]) -> Callable[[Json, FaultContext], None]:
+    def change(result: Json, context: FaultContext) -> None:
+        for item in result.get("contents", []) + result.get("resources", []):
+            edit(item)
+
+    return change
+
+
+FAULTS: Final = tuple(
+    on_result(fault, id=f"skills.{name}", breaks=breaks, method=f"resources/{verb}")(_edit_items(edit))
+    for name, fault, breaks, verb, edit in (
+        (
+            "manifest-of-another",
+            "names another skill in the manifest",
+            SEGMENT,
+            "read",
+            lambda file: file.update(text=file["text"].replace("name: ", "name: another-")),
+        ),
+        (
+            "manifest-is-plain",
+            "returns a manifest as text/plain",
+            TYPE,
+            "read",
+            lambda file: file.update(mimeType="text/plain"),
+        ),
+        (
+            "bare-meta-key",
+            "lists a key without prefix in `_meta`",
+            META,
+            "list",
+            lambda item: item.update(_meta={"license": "MIT"}),
+        ),
+        (
+            "resource-undescribed",
+            "lists a manifest with another description",
+            DESCRIPTION,
+            "list",
+            lambda item: item.update(description="A file"),
+        ),
+        (
+            "resource-named-by-file",
+            "lists a manifest under another name",
+            NAME,
+            "list",
+            lambda item: item.update(name="SKILL.md"),
+        ),
+    )
 )
-def manifest_of_another(result: Json, context: FaultContext) -> None:
-    for file in result["contents"]:
-        file["text"] = file["text"].replace("name: ", "name: another-")
-
-
-@on_result(
-    "a key in `_meta` has no prefix", breaks="sep-2640-meta-prefix", double=DOUBLE, method="resources/list"
-)
-def bare_meta_key(result: Json, context: FaultContext) -> None:
-    for item in result["resources"]:
-        item["_meta"] = {"license": "MIT"}
-
-
-@on_result(
-    "the resource of a manifest has another description",
-    breaks="sep-2640-skillmd-metadata-description",
-    double=DOUBLE,
-    method="resources/list",
-)
-def resource_undescribed(result: Json, context: FaultContext) -> None:
-    for item in result["resources"]:
-        item["description"] = "A file"
-
-
-@on_result(
-    "the resource of a manifest has another name",
-    breaks="sep-2640-skillmd-metadata-name",
-    double=DOUBLE,
-    method="resources/list",
-)
-def resource_named_by_file(result: Json, context: FaultContext) -> None:
-    for item in result["resources"]:
-        item["name"] = "SKILL.md"
-
-
-@on_result(
-    "the type of a manifest is text/plain",
-    breaks="sep-2640-skillmd-mimetype",
-    double=DOUBLE,
-    method="resources/read",
-)
-def manifest_is_plain(result: Json, context: FaultContext) -> None:
-    for file in result["contents"]:
-        file["mimeType"] = "text/plain"

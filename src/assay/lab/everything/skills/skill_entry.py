@@ -1,4 +1,4 @@
-"""What is wrong with the entry of a skill, rule by rule. None where a rule has nothing to say of it."""
+"""The rules for the entry of a skill: each returns faults, or None if it does not apply."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def segments(uri: str) -> list[str]:
 
 
 def name_in(uri: str) -> str | None:
-    """The name of a skill as its URI has it: the directory of its SKILL.md."""
+    """The name of a skill by its URI: the directory of its SKILL.md."""
     parts = segments(uri)
     return parts[-2] if len(parts) > 1 and parts[-1] == MANIFEST else None
 
 
 def directory_of(uri: str) -> str | None:
-    """Where a skill's files are."""
+    """The directory of a skill's files."""
     return uri.removesuffix(f"/{MANIFEST}") if uri.endswith(f"/{MANIFEST}") else None
 
 
@@ -45,7 +45,7 @@ def fields_of(entry: Entry) -> Entry:
 
 
 def files_of(entry: Entry) -> list[Entry] | None:
-    """The files that it lists; none where it lists none."""
+    """The files that it lists; None if it has no list."""
     files = entry.get("resources")
     if not isinstance(files, list):
         return None
@@ -75,8 +75,7 @@ def name_faults(entry: Entry) -> Faults:
     uri, name = uri_of(entry), fields_of(entry).get("name")
     if uri is None or not isinstance(name, str):
         return None
-    found = name_in(uri)
-    return [] if found == name else [f"the skill {name!r}"]
+    return [] if name_in(uri) == name else [f"the skill {name!r}"]
 
 
 def naming_faults(entry: Entry) -> Faults:
@@ -128,15 +127,14 @@ def digest_faults(entry: Entry) -> Faults:
     if files is None:
         return None
     digests = [file.get("digest") for file in files]
-    return [f"digest {one!r}" for one in digests if not (isinstance(one, str) and DIGEST.fullmatch(one))]
+    return [f"digest {digest!r}" for digest in digests if not DIGEST.fullmatch(str(digest))]
 
 
 def size_faults(entry: Entry) -> Faults:
     files = files_of(entry)
     if files is None:
         return None
-    sizes = [file.get("size") for file in files]
-    return [f"size {one!r}" for one in sizes if not is_size(one)]
+    return [f"size {file.get('size')!r}" for file in files if not is_size(file.get("size"))]
 
 
 def is_size(value: Any) -> bool:
@@ -165,17 +163,17 @@ def reserved_faults(entry: Entry) -> Faults:
 
 
 def children(entry: Entry, directory: str) -> dict[str, str | None]:
-    """What an entry shows to be directly in a directory: directories with their type, files without."""
+    """The children of a directory by the entry: directories with their type, files with None."""
     uris = [str(file.get("uri")) for file in files_of(entry) or ()]
-    found: dict[str, str | None] = {}
+    kinds: dict[str, str | None] = {}
     for uri in uris:
         name, slash, _ = uri.removeprefix(f"{directory}/").partition("/")
         if uri.startswith(f"{directory}/") and name:
-            found[f"{directory}/{name}"] = "inode/directory" if slash else None
-    return found
+            kinds[f"{directory}/{name}"] = "inode/directory" if slash else None
+    return kinds
 
 
 def subdirectories(entry: Entry) -> list[str]:
-    """The directories directly in that of the skill."""
+    """The directories in the directory of the skill."""
     home = directory_of(uri_of(entry) or "")
     return [] if home is None else [uri for uri, kind in children(entry, home).items() if kind]
