@@ -56,8 +56,8 @@ async def drive_undeclared(stage: Stage) -> None:
     },
 )
 def judge_declared_only(trace: Trace) -> Iterator[Observation]:
-    asked = list(questions(trace, *_RULES))
-    for question in asked:
+    received = list(questions(trace, *_RULES))
+    for question in received:
         requirement, allowed, expected = _RULES[question.method]
         yield observe(
             requirement,
@@ -67,7 +67,7 @@ def judge_declared_only(trace: Trace) -> Iterator[Observation]:
             observed=f"{_summary(question)}; the client declared {_names(question.capabilities)}",
         )
     calls = [exchange for exchange in trace.exchanges(*MAY_ASK_DURING) if exchange.answer is not None]
-    for method in _RULES.keys() - {question.method for question in asked} if calls else ():
+    for method in _RULES.keys() - {question.method for question in received} if calls else ():
         yield observe(_RULES[method][0], True, calls[-1], expected="no question", observed="none")
 
 

@@ -89,7 +89,7 @@ class Answers:
             await send()
         if "url" in modes:
             self.answer_form, self.url_action = accept, "accept"
-            # After consent, a server may wait for the page indefinitely: a missing result is no fault.
+            # After consent, a server may wait for the page indefinitely, so a missing result is allowed.
             with contextlib.suppress(NoAnswer):
                 await send()
 

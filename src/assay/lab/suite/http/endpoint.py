@@ -59,7 +59,7 @@ async def drive_refusable(stage: Stage) -> None:
 # --- how it is judged
 
 
-# Statuses of a method that the endpoint does not accept. 405 for GET means that there is no stream.
+# Statuses of a method that the endpoint does not accept. 405 for GET means that the server offers no stream.
 NOT_ACCEPTED: Final = {"POST": (405, 501), "GET": (404, 501)}
 
 
