@@ -119,14 +119,9 @@ def judge_first_interaction(trace: Trace) -> Iterator[Observation]:
         if first and exchange.method == "initialize" and exchange.answer is not None:
             received = _before(trace, connection, exchange.answer)
             early = [message for message in received if message.method and message.method not in EARLY]
-            yield observe(
-                "LIFE-01",
-                not early,
-                *early,
-                exchange,
-                expected="only pings and log messages before the reply to `initialize`",
-                observed=", ".join(map(str, early)),
-            )
+            expected = "only pings and log messages before the reply to `initialize`"
+            observed = ", ".join(map(str, early))
+            yield observe("LIFE-01", not early, *early, exchange, expected=expected, observed=observed)
 
 
 def _before(trace: Trace, connection: str, end: Message) -> list[Message]:
@@ -153,14 +148,9 @@ def judge_early_request(trace: Trace) -> Iterator[Observation]:
             for message in _before(trace, connection, notification)
             if message.shape is Shape.REQUEST and message.method != "ping"
         ]
-        yield observe(
-            "LIFE-06",
-            not early,
-            *early,
-            notification,
-            expected="no request but `ping` before `notifications/initialized`",
-            observed=", ".join(map(str, early)),
-        )
+        expected = "no request but `ping` before `notifications/initialized`"
+        observed = ", ".join(map(str, early))
+        yield observe("LIFE-06", not early, *early, notification, expected=expected, observed=observed)
 
 
 FIELDS: Final = {"protocolVersion": str, "capabilities": dict, "serverInfo": dict}
@@ -175,13 +165,9 @@ def judge_initialize_result(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("initialize"):
         if exchange.result is not None:
             invalid = list(_invalid_fields(exchange.result))
-            yield observe(
-                "LIFE-03",
-                not invalid,
-                exchange,
-                expected="`protocolVersion`, `capabilities` and `serverInfo` with name and version",
-                observed=f"missing or of the wrong type: {', '.join(invalid)}",
-            )
+            expected = "`protocolVersion`, `capabilities` and `serverInfo` with name and version"
+            observed = f"missing or of the wrong type: {', '.join(invalid)}"
+            yield observe("LIFE-03", not invalid, exchange, expected=expected, observed=observed)
 
 
 def _invalid_fields(result: dict[str, Any]) -> Iterator[str]:
@@ -232,10 +218,7 @@ def judge_negotiated_only(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check(
-    "A supported version is confirmed",
-    requirements={"LIFE-09": "A supported version was not confirmed"},
-)
+@check("A supported version is confirmed", requirements={"LIFE-09": "A supported version was not confirmed"})
 def judge_version_echoed(trace: Trace) -> Iterator[Observation]:
     # The server supports the revision of the trace: it has agreed on it before.
     for exchange in trace.exchanges("initialize"):
@@ -272,13 +255,8 @@ def judge_version_offered(trace: Trace) -> Iterator[Observation]:
         offer = (exchange.result or {}).get("protocolVersion")
         # A server must confirm a version that it has offered.
         honest = isinstance(offer, str) and offer != version and offers.get(offer, offer) == offer
-        yield observe(
-            "LIFE-10",
-            honest,
-            exchange,
-            expected="a result with another version that the server supports",
-            observed=offer or exchange,
-        )
+        expected = "a result with another version that the server supports"
+        yield observe("LIFE-10", honest, exchange, expected=expected, observed=offer or exchange)
         if honest and offer in AGE and supported:
             newest = max(supported, key=AGE.__getitem__)
             expected = f"the newest version that the server supports, {newest}"
@@ -318,13 +296,8 @@ def judge_version_respected(trace: Trace) -> Iterator[Observation]:
         if exchange.result is not None:
             foreign = sorted({kind for kind in _kinds(exchange) if kind in CONTENT - trace.revision.content})
             foreign += [INPUT_REQUIRED] if _asks_by_result(exchange, trace) else []
-            yield observe(
-                "LIFE-13",
-                not foreign,
-                exchange,
-                expected=f"content and results of {trace.revision}",
-                observed=", ".join(foreign),
-            )
+            expected = f"content and results of {trace.revision}"
+            yield observe("LIFE-13", not foreign, exchange, expected=expected, observed=", ".join(foreign))
 
 
 def _asks_by_result(exchange: Exchange, trace: Trace) -> bool:

@@ -77,14 +77,9 @@ def observe_same_for_all(trace: Trace, requirement: str, offer: Offer) -> Iterat
     steady = [lists[-1] for lists in readings.values() if len(lists) > 1 and _same_entries(*lists[-2:])]
     for first, second in pairwise(steady):
         differing = set(first.names) ^ set(second.names)
-        yield observe(
-            requirement,
-            not differing,
-            first,
-            second,
-            expected=f"the same {offer.capability} on every connection, independent of other requests",
-            observed=f"only one of two connections lists {', '.join(sorted(differing))}",
-        )
+        expected = f"the same {offer.capability} on every connection, independent of other requests"
+        observed = f"only one of two connections lists {', '.join(sorted(differing))}"
+        yield observe(requirement, not differing, first, second, expected=expected, observed=observed)
 
 
 def _complete(trace: Trace, offer: Offer) -> list[Listing]:

@@ -101,8 +101,7 @@ def _is_reachable(mark: Annotation) -> bool:
 
 
 A_HEADER = Need(
-    lambda facts: any(annotations_of(tool) for tool in facts.tools),
-    f"has no parameter with `{KEYWORD}`",
+    lambda facts: any(annotations_of(tool) for tool in facts.tools), f"has no parameter with `{KEYWORD}`"
 )
 A_READ_ONLY_HEADER = Need(
     lambda facts: any(usable(tool) for tool in facts.read_only_tools),

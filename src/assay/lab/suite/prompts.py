@@ -191,13 +191,8 @@ def judge_messages(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         for message in get.exchange.items("messages"):
             problem = _problem(message)
-            yield observe(
-                "PR-08",
-                problem is None,
-                get,
-                expected="role user or assistant, and one content block",
-                observed=problem,
-            )
+            expected = "role user or assistant, and one content block"
+            yield observe("PR-08", problem is None, get, expected=expected, observed=problem)
 
 
 def _problem(message: Any) -> str | None:

@@ -119,12 +119,7 @@ async def _use_state(stage: Stage, bearer: str) -> None:
             return
 
 
-@scenario(
-    "Open four sessions",
-    exercises=("security.session-ids",),
-    needs=(A_SESSION,),
-    transports=HTTP_ONLY,
-)
+@scenario("Open four sessions", exercises=("security.session-ids",), needs=(A_SESSION,), transports=HTTP_ONLY)
 async def drive_session_ids(stage: Stage) -> None:
     for _ in range(4):
         await stage.open()

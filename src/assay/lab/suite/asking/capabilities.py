@@ -59,13 +59,8 @@ def judge_declared_only(trace: Trace) -> Iterator[Observation]:
     received = list(questions(trace, *_RULES))
     for question in received:
         requirement, allowed, expected = _RULES[question.method]
-        yield observe(
-            requirement,
-            allowed(question),
-            question,
-            expected=expected,
-            observed=f"{_summary(question)}; the client declared {_names(question.capabilities)}",
-        )
+        observed = f"{_summary(question)}; the client declared {_names(question.capabilities)}"
+        yield observe(requirement, allowed(question), question, expected=expected, observed=observed)
     calls = [exchange for exchange in trace.exchanges(*MAY_ASK_DURING) if exchange.answer is not None]
     for method in _RULES.keys() - {question.method for question in received} if calls else ():
         yield observe(_RULES[method][0], True, calls[-1], expected="no question", observed="none")

@@ -278,13 +278,9 @@ def judge_misfit(trace: Trace) -> Iterator[Observation]:
         used = [name for name, value in misfits.items() if str(value) in str(input_round.outcome.result)]
         # A result without these values does not show whether the server used them.
         if refused or used:
-            yield observe(
-                "EL-15",
-                refused,
-                input_round,
-                expected="an answer that does not fit the form to be refused",
-                observed=f"a result that contains the invalid {', '.join(used)}",
-            )
+            expected = "an answer that does not fit the form to be refused"
+            observed = f"a result that contains the invalid {', '.join(used)}"
+            yield observe("EL-15", refused, input_round, expected=expected, observed=observed)
 
 
 def _misfits(input_round: Round) -> dict[str, Any]:
@@ -351,9 +347,7 @@ QUESTION_EDITS: Final = (
         ("asking.no-schema", "sends a form without a schema", "EL-06", "requestedSchema", ABSENT),
     ),
     *edited_questions(
-        ELICIT,
-        ("asking.link-in-a-form", "sends a form with a link", "EL-31", "message", LOGIN),
-        mode="form",
+        ELICIT, ("asking.link-in-a-form", "sends a form with a link", "EL-31", "message", LOGIN), mode="form"
     ),
     *edited_questions(
         ELICIT,

@@ -48,13 +48,9 @@ def _judge_messages(messages: list[Any], question: Question) -> Iterator[Observa
         used = _ids(message, "tool_use", "id")
         if used:
             answered = _ids(following, "tool_result", "toolUseId")
-            yield observe(
-                "SMP-07",
-                used == answered,
-                question,
-                expected="a result for every tool use in the next message, and for no other",
-                observed=f"{len(used)} uses, {len(used & answered)} of them with a result",
-            )
+            expected = "a result for every tool use in the next message, and for no other"
+            observed = f"{len(used)} uses, {len(used & answered)} of them with a result"
+            yield observe("SMP-07", used == answered, question, expected=expected, observed=observed)
 
 
 def _ids(message: Any, kind: str, key: str) -> set[str]:

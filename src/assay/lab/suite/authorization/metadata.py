@@ -94,13 +94,8 @@ def judge_metadata(trace: Trace) -> Iterator[Observation]:
     calls = [document.call for document in fetched]
     own = [document for document in fetched if describes_endpoint(document, trace)]
     if own or not any(_is_elsewhere(call) for call in refused):
-        yield observe(
-            "AU-07",
-            bool(own),
-            *calls,
-            expected="a document with this server as `resource`",
-            observed="; ".join(map(str, fetched)),
-        )
+        expected = "a document with this server as `resource`"
+        yield observe("AU-07", bool(own), *calls, expected=expected, observed="; ".join(map(str, fetched)))
     yield from map(_judge_issuers, own)
     if refused:
         yield observe(

@@ -99,13 +99,9 @@ def judge_accepted_notification(trace: Trace) -> Iterator[Observation]:
         ):
             continue
         if call.status >= 400 or call.code is not None:
-            yield observe(
-                "HTTP-11",
-                call.status >= 400,
-                call,
-                expected="an HTTP error status",
-                observed=f"status {call.status} with error {call.code}",
-            )
+            expected = "an HTTP error status"
+            observed = f"status {call.status} with error {call.code}"
+            yield observe("HTTP-11", call.status >= 400, call, expected=expected, observed=observed)
         else:
             yield observe(
                 "HTTP-10",

@@ -122,13 +122,9 @@ def _judge_without_version(call: Call, revision: Revision, agreed: str | None) -
     older = BY_DATE.get(agreed or "")
     # A server that supports revisions without this header may serve such a request.
     if is_mismatch(call) or older is None or older.http.version_header:
-        yield observe(
-            "HTTP-53",
-            is_mismatch(call),
-            call,
-            expected=f"status 400 with error {HEADER_MISMATCH}: the version header is missing",
-            observed=f"status {call.status}, error {call.code}",
-        )
+        expected = f"status 400 with error {HEADER_MISMATCH}: the version header is missing"
+        observed = f"status {call.status}, error {call.code}"
+        yield observe("HTTP-53", is_mismatch(call), call, expected=expected, observed=observed)
 
 
 def _judge_without_older_revisions(call: Call) -> Iterator[Observation]:
@@ -161,13 +157,9 @@ def judge_bad_version_header(trace: Trace) -> Iterator[Observation]:
             continue
         version = call.sent.get("mcp-protocol-version")
         if version is None and call.sent.method == "POST":
-            yield observe(
-                "HTTP-46",
-                call.status < 400,
-                call,
-                expected="the version of the session, or the default, to be assumed",
-                observed=f"status {call.status} without a version header",
-            )
+            expected = "the version of the session, or the default, to be assumed"
+            observed = f"status {call.status} without a version header"
+            yield observe("HTTP-46", call.status < 400, call, expected=expected, observed=observed)
         elif version is not None and version not in BY_DATE and not declines_method(call):
             observed = f"status {call.status}"
             yield observe("HTTP-47", call.status == 400, call, expected="status 400", observed=observed)

@@ -77,13 +77,9 @@ def judge_reply_id(trace: Trace) -> Iterator[Observation]:
         # A resumed stream may repeat messages of another stream.
         originals = [answer for answer in exchange.answers if not answer.frame.is_on_get]
         if exchange.answers and not names_nothing(exchange.request):
-            yield observe(
-                "BASE-06",
-                len(originals) <= 1,
-                exchange,
-                expected=f"one response with id {exchange.request.id!r}",
-                observed=f"{len(originals)} of them",
-            )
+            expected = f"one response with id {exchange.request.id!r}"
+            observed = f"{len(originals)} of them"
+            yield observe("BASE-06", len(originals) <= 1, exchange, expected=expected, observed=observed)
     for stray in _strays(trace):
         yield observe(
             "BASE-06",
@@ -166,13 +162,9 @@ def judge_one_outcome(trace: Trace) -> Iterator[Observation]:
     for message in trace.rpc_messages:
         if message.fields and "method" not in message.fields:
             keys = sorted({"result", "error"} & message.fields.keys())
-            yield observe(
-                "BASE-07",
-                len(keys) == 1,
-                message,
-                expected="exactly one of `result` and `error`",
-                observed=" and ".join(keys) or "neither",
-            )
+            expected = "exactly one of `result` and `error`"
+            observed = " and ".join(keys) or "neither"
+            yield observe("BASE-07", len(keys) == 1, message, expected=expected, observed=observed)
 
 
 # --- what the checks must catch

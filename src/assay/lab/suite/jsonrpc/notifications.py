@@ -49,13 +49,9 @@ async def drive_notifications(stage: Stage) -> None:
 def judge_silent_notifications(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes("notification"):
         answers = [answer for answer in probe.answers if not _is_http_refusal(trace, answer)]
-        yield observe(
-            "BASE-10",
-            not answers,
-            probe,
-            expected="no response to a notification",
-            observed=answers[0] if answers else "none",
-        )
+        expected = "no response to a notification"
+        observed = answers[0] if answers else "none"
+        yield observe("BASE-10", not answers, probe, expected=expected, observed=observed)
 
 
 def _is_http_refusal(trace: Trace, answer: Message) -> bool:

@@ -282,11 +282,7 @@ def cut_character(reply: Json, context: FaultContext) -> Json | bytes:
 
 
 @on_reply(
-    "writes messages in Latin-1",
-    breaks="BASE-12",
-    scenario="jsonrpc.ids",
-    silent=True,
-    id="framing.latin1",
+    "writes messages in Latin-1", breaks="BASE-12", scenario="jsonrpc.ids", silent=True, id="framing.latin1"
 )
 def latin1(reply: Json, context: FaultContext) -> Json | bytes:
     text = json.dumps(reply, ensure_ascii=False)
