@@ -23,11 +23,11 @@ ROOT = Path(__file__).parents[1]
 NAME = "assay-mcp"
 HINT = re.compile(r'pip install "assay-mcp\[([a-z,]+)\]"')
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
-LIMIT = 300
+LIMIT = 600
 """Seconds for one command."""
-ONE = ("--scenario", "ping", "--spec-version", "2025-11-25")
-CHECK = ("check", "everything", *ONE)
-CHECK_HTTP = ("check", "everything", "--transport", "http", *ONE)
+PING = ("--scenario", "ping", "--spec-version", "2025-11-25")
+CHECK = ("check", "everything", *PING)
+CHECK_HTTP = ("check", "everything", "--transport", "http", *PING)
 INITIALIZE = (
     '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",'
     '"capabilities":{},"clientInfo":{"name":"package","version":"1"}}}\n'
@@ -51,7 +51,7 @@ PROBES = (
     Probe(CHECK_HTTP, ({"lab", "http"},)),
     Probe(("keygen", "dev"), ({"certify"}, {"auth"}, {"lab"})),
     Probe(
-        ("certify", "everything", "--scenario", "jrpc.ids", *ONE[2:], "--quiet"),
+        ("certify", "everything", "--scenario", "jrpc.ids", *PING[2:], "--quiet"),
         ({"certify", "lab", "http"},),
     ),
     Probe(("authority", "--list-faults"), ({"auth"}, {"lab"})),
@@ -65,9 +65,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="the bare wheel, and the extra lab")
     options = parser.parse_args(arguments)
     try:
-        with TemporaryDirectory(prefix="assay-package-") as folder:
+        with TemporaryDirectory(prefix="assay-package-", ignore_cleanup_errors=True) as folder:
             run(Path(folder), quick=options.quick)
-    except PackageFailed as error:
+    except (PackageFailed, subprocess.TimeoutExpired) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
@@ -106,9 +106,9 @@ def try_package(folder: Path, archive: Path, extra: str) -> None:
     requirement = f"{NAME}{f'[{extra}]' if extra else ''} @ {archive.as_uri()}"
     python = environment(folder, requirement)
     installed = frozenset(every_extra() if extra == "all" else filter(None, [extra]))
-    shown = call([python, "-m", "assay", "--version"]).stdout
-    if not shown.startswith("assay "):
-        raise PackageFailed(f"{archive.name}: assay --version printed {shown!r}")
+    version = call([python, "-m", "assay", "--version"]).stdout
+    if not version.startswith("assay "):
+        raise PackageFailed(f"{archive.name}: assay --version printed {version!r}")
     expect_stdio(python)
     outcomes = [probe_outcome(python, probe, installed, folder) for probe in PROBES]
     about = extra or "bare"
