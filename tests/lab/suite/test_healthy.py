@@ -12,7 +12,7 @@ from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
-from tests.lab.grounds import healthy
+from tests.lab.healthy_server import healthy
 from tests.lab.suite.protected import judge_protected
 from tests.meta.tree import expect_none
 

@@ -10,7 +10,7 @@ from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import HANDSHAKE
-from tests.lab.grounds import healthy
+from tests.lab.healthy_server import healthy
 
 OLDEST = HANDSHAKE[0]
 

@@ -52,7 +52,7 @@ class Ended(Struct, frozen=True):
 Part = HeadRead | PieceRead | Ended
 
 
-class Cut(Exception):
+class ConnectionCut(Exception):
     """The connection ended inside a response."""
 
 
@@ -122,7 +122,7 @@ async def read_response(
         yield head_read
         async for piece in _read_body(reader, method, head_read.head):
             yield PieceRead(piece)
-    except (Cut, ValueError, asyncio.LimitOverrunError) as error:
+    except (ConnectionCut, ValueError, asyncio.LimitOverrunError) as error:
         yield Ended(str(error))
     except OSError as error:
         yield Ended(f"the connection broke: {error.strerror or error}")
@@ -136,7 +136,9 @@ async def _read_head(reader: asyncio.StreamReader, *, upgrade: bool) -> HeadRead
         try:
             raw = await reader.readuntil(HEAD_END)
         except asyncio.IncompleteReadError as error:
-            raise Cut(f"the connection ended before a response head: {error.partial[:80]!r}") from None
+            raise ConnectionCut(
+                f"the connection ended before a response head: {error.partial[:80]!r}"
+            ) from None
         head = parse_head(raw)
         if not head.start[0].startswith("HTTP/1.") or not head.status:
             raise ValueError(f"not an HTTP/1 status line: {raw[:80]!r}")
@@ -164,7 +166,7 @@ async def _read_exactly(reader: asyncio.StreamReader, length: int) -> AsyncItera
     while length:
         piece = await reader.read(min(PIECE, length))
         if not piece:
-            raise Cut(f"the connection ended {length} bytes before the end of the body")
+            raise ConnectionCut(f"the connection ended {length} bytes before the end of the body")
         length -= len(piece)
         yield piece
 
@@ -178,4 +180,4 @@ async def _read_chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
         while await reader.readuntil(b"\r\n") != b"\r\n":
             pass  # trailers
     except asyncio.IncompleteReadError:
-        raise Cut("the connection ended inside a chunked body") from None
+        raise ConnectionCut("the connection ended inside a chunked body") from None

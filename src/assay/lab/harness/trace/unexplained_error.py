@@ -31,7 +31,7 @@ def is_sound(message: Message) -> bool:
 
 
 def names_nothing(message: Message) -> bool:
-    """Whether the id is missing, or null as JSON-RPC (but not the schema) wants in such an error."""
+    """Whether the id is missing, or null as JSON-RPC (but not the schema) requires in such an error."""
     return message.id is None
 
 
