@@ -23,7 +23,7 @@ def answered(trace: Trace, method: str, **params: Any) -> Iterator[Exchange]:
 
 
 def no_faults(requirement: str, faults: Iterable[str], *evidence: Evidence, expected: str) -> Observation:
-    """An observation that holds if there are no faults."""
+    """An observation that holds if the list of faults is empty."""
     listed = list(faults)
     return observe(requirement, not listed, *evidence, expected=expected, observed="; ".join(listed))
 

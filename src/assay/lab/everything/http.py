@@ -31,27 +31,30 @@ from .declaration import official_check, official_scenario
 
 FOREIGN = {"Origin": "http://evil.example.com"}
 REBOUND = {"Host": "evil.example.com", **FOREIGN}
-"""What a browser sends after the name of a page was made to point here."""
+"""The headers of a browser after DNS rebinding."""
 
 
 @official_scenario(
-    "dns-rebinding-protection", "Pages of other sites are not served", needs=(LOCAL,), transports=HTTP_ONLY
+    "dns-rebinding-protection",
+    "Send requests with foreign hosts and origins",
+    needs=(LOCAL,),
+    transports=HTTP_ONLY,
 )
 async def drive_dns_rebinding_protection(stage: Stage) -> None:
     peer = await stage.connect()
-    # The control: the same request for a page of this machine.
+    # The control: the same request from a local page.
     address = peer.http.address
     own = {"Origin": f"{'https' if address.secure else 'http'}://{address.authority}"}
-    reply = await _knock(peer, own)
+    reply = await _open(peer, own)
     if stage.revision.opening is Opening.HANDSHAKE:
         peer.http.agreed(reply.head, stage.revision.date)
         await peer.offer({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=own)
     for headers in (REBOUND, FOREIGN):
         stranger = await stage.connect()
-        await _knock(stranger, headers)
+        await _open(stranger, headers)
 
 
-async def _knock(peer: Peer, headers: dict[str, str]) -> Reply:
+async def _open(peer: Peer, headers: dict[str, str]) -> Reply:
     """The first request that a client of this revision sends."""
     if peer.revision.opening is Opening.PER_REQUEST:
         return await peer.request("server/discover", headers=headers)
@@ -68,7 +71,7 @@ OPENING: Final = ("initialize", "server/discover")
 
 @official_check(
     "dns-rebinding-protection",
-    "Pages of other sites are not served",
+    "Requests with a foreign host or origin are refused",
     requirements=(REJECTED, ACCEPTED),
     transports=HTTP_ONLY,
 )
@@ -77,9 +80,9 @@ def judge_dns_rebinding_protection(trace: Trace) -> Iterator[Observation]:
     own = [call for call in calls if _is_own(call)]
     for call in own:
         served = 200 <= call.status < 300 and (not _opens(call) or _is_answered(call))
-        expected = f"Origin {call.sent.get('origin')} served, which is the server's own"
+        expected = f"Origin {call.sent.get('origin')} to be served, since it is the server's own"
         yield observe(ACCEPTED, served, call, expected=expected, observed=f"status {call.status}")
-    # A refusal says something only of a server that serves the same request otherwise.
+    # A refusal only counts if the server serves the same request otherwise.
     control = [call for call in own if _opens(call) and _is_answered(call)]
     for call in calls:
         if not _is_own(call) and (control or call.status < 400):
@@ -108,24 +111,24 @@ def _is_answered(call: Call) -> bool:
 # --- what the checks must catch
 
 
-@on_call("requests from pages of other sites are served", breaks="localhost-host-rebinding-rejected")
+@on_call("serves requests from pages of other sites", breaks="localhost-host-rebinding-rejected")
 def any_host(request: Request, context: FaultContext) -> None:
     request.set("Origin", None)
     request.set("Host", "localhost")
 
 
-@on_call("a foreign Origin is served where the Host is right", breaks="localhost-host-rebinding-rejected")
+@on_call("serves a foreign Origin if the Host is right", breaks="localhost-host-rebinding-rejected")
 def host_only(request: Request, context: FaultContext) -> None:
     if request.header("host") != "evil.example.com":
         request.set("Origin", None)
 
 
-@on_response("a foreign Origin is answered with 500", breaks="localhost-host-rebinding-rejected")
+@on_response("answers a foreign Origin with 500", breaks="localhost-host-rebinding-rejected")
 def refusal_breaks(response: Response, context: FaultContext) -> None:
     if response.status == 403:
         response.status = 500
 
 
-@on_call("the server's own Origin is refused", breaks="localhost-host-valid-accepted")
+@on_call("refuses its own Origin", breaks="localhost-host-valid-accepted")
 def no_origin(request: Request, context: FaultContext) -> Response | None:
     return Response([], 403, b"") if request.header("origin") is not None else None

@@ -19,7 +19,7 @@ def judge_wire_schema_valid(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_reply("a result has `_meta: null`", breaks="wire-schema-valid", scenario="ping")
+@on_reply("returns `_meta: null`", breaks="wire-schema-valid", scenario="ping")
 def null_member(reply: Json, context: FaultContext) -> Json:
     if context.method == "ping" and "result" in reply:
         reply["result"] = {"_meta": None}
@@ -28,6 +28,12 @@ def null_member(reply: Json, context: FaultContext) -> Json:
 
 RESULT_EDITS: Final = edited_results(
     "tools/call",
-    ("jsonrpc.nothing-said", "a tool's result has no content", "wire-schema-valid", "content", ABSENT),
+    (
+        "jsonrpc.nothing-said",
+        "returns a tool's result without content",
+        "wire-schema-valid",
+        "content",
+        ABSENT,
+    ),
     scenario="tools-call-error",
 )

@@ -31,21 +31,21 @@ from .evidence import answered, borrow, lacking
 # --- what is asked
 
 
-@official_scenario("server-initialize", "The handshake")
+@official_scenario("server-initialize", "Initialize")
 async def drive_server_initialize(stage: Stage) -> None:
     await stage.open()
 
 
 @official_scenario(
     "server-session-lifecycle",
-    "A session that its client ends",
+    "End a session",
     needs=(A_SESSION,),
     transports=HTTP_ONLY,
     aliases=("session-lifecycle",),
 )
 async def drive_server_session_lifecycle(stage: Stage) -> None:
     peer = await stage.open()
-    # The control: while it lives, the session is served.
+    # The control: the session is served before it ends.
     await peer.request("ping")
     ended = await peer.http.call("DELETE", headers=peer.http.session_headers())
     await ended.settled(peer.patience)
@@ -53,10 +53,9 @@ async def drive_server_session_lifecycle(stage: Stage) -> None:
     await peer.close()
 
 
-@official_scenario("ping", "A ping is answered with an empty result")
+@official_scenario("ping", "Ping")
 async def drive_ping(stage: Stage) -> None:
-    peer = await stage.open()
-    await peer.request("ping")
+    await (await stage.open()).request("ping")
 
 
 # --- how it is judged
@@ -65,7 +64,7 @@ async def drive_ping(stage: Stage) -> None:
 INITIALIZE, ASCII = "server-initialize", "server-session-id-visible-ascii"
 
 
-@official_check(INITIALIZE, "The handshake is answered in full", requirements=(INITIALIZE, ASCII))
+@official_check(INITIALIZE, "The handshake is complete", requirements=(INITIALIZE, ASCII))
 def judge_server_initialize(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "initialize"):
         problem = _problem(exchange, trace.revision.date)
@@ -88,10 +87,10 @@ def _problem(exchange: Exchange, agreed: str) -> str | None:
 
 
 def _initialized(trace: Trace) -> Iterator[Observation]:
-    """`notifications/initialized` is accepted; only HTTP shows that."""
+    """`notifications/initialized` is accepted, as HTTP shows."""
     for call in trace.calls:
-        told = any(one.method == "notifications/initialized" for one in call.request_messages)
-        if told and call.sent.method == "POST" and call.head is not None:
+        notified = any(message.method == "notifications/initialized" for message in call.request_messages)
+        if notified and call.sent.method == "POST" and call.head is not None:
             accepted = 200 <= call.status < 300
             expected = "status 202 for notifications/initialized"
             yield observe(INITIALIZE, accepted, call, expected=expected, observed=f"status {call.status}")
@@ -103,7 +102,7 @@ DELETED, GONE = "server-session-delete-accepted", "server-session-terminated-ret
 
 @official_check(
     "server-session-lifecycle",
-    "A session that its client ends",
+    "Clients can end their sessions",
     requirements=(OPENED, INITIALIZED, DELETED, GONE),
     transports=HTTP_ONLY,
 )
@@ -113,7 +112,7 @@ def judge_server_session_lifecycle(trace: Trace) -> Iterator[Observation]:
         for row, method in ((OPENED, "initialize"), (INITIALIZED, "notifications/initialized")):
             if any(message.method == method for message in call.request_messages):
                 observed = f"status {call.status}"
-                yield observe(row, _accepted(call), call, expected=f"{method} accepted", observed=observed)
+                yield observe(row, _accepted(call), call, expected=f"success for {method}", observed=observed)
     for end in answered:
         if end.sent.method == "DELETE" and end.session is not None:
             yield from _ended(end, [call for call in answered if call.session == end.session])
@@ -122,14 +121,14 @@ def judge_server_session_lifecycle(trace: Trace) -> Iterator[Observation]:
 def _ended(end: Call, calls: list[Call]) -> Iterator[Observation]:
     before = [call for call in calls if _asks(call) and call.request.n < end.request.n and _accepted(call)]
     after = [call for call in calls if _asks(call) and call.request.n > end.request.n]
-    # Who does not let clients end sessions says 405, and that is all there is to see.
+    # 405: the server does not let clients end sessions.
     if end.status == 405 or not before or not after:
         return
     gone = after[0].status == 404
-    # 404 for the DELETE is well only where it is true of the session.
+    # 404 for the DELETE is correct only if the session has really ended.
     accepted = _accepted(end) or (end.status == 404 and gone)
     observed = f"status {end.status} for DELETE, then {after[0].status}"
-    yield observe(DELETED, accepted, end, expected="DELETE accepted, or refused with 405", observed=observed)
+    yield observe(DELETED, accepted, end, expected="success or 405 for DELETE", observed=observed)
     if accepted:
         expected = "status 404 for the session that was served before and then ended"
         yield observe(GONE, gone, before[-1], end, after[0], expected=expected, observed=observed)
@@ -154,44 +153,44 @@ def judge_ping(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_call("`notifications/initialized` is refused", breaks="server-initialize")
+@on_call("refuses `notifications/initialized`", breaks="server-initialize")
 def initialized_refused(request: Request, context: FaultContext) -> Response | None:
     return Response([], 400, b"") if b"notifications/initialized" in request.body else None
 
 
-@on_response("a session id has a space in it", breaks="server-session-id-visible-ascii")
+@on_response("issues a session id with a space", breaks="server-session-id-visible-ascii")
 def session_with_space(response: Response, context: FaultContext) -> None:
-    if (given := response.header("mcp-session-id")) is not None:
-        response.set("Mcp-Session-Id", f"session {given}")
+    if (session := response.header("mcp-session-id")) is not None:
+        response.set("Mcp-Session-Id", f"session {session}")
 
 
-@on_call("DELETE is answered with 500", breaks="server-session-delete-accepted")
+@on_call("answers DELETE with 500", breaks="server-session-delete-accepted")
 def delete_breaks(request: Request, context: FaultContext) -> Response | None:
     return Response([], 500, b"") if request.method == "DELETE" else None
 
 
-@on_call("`notifications/initialized` of a session is refused", breaks="server-session-initialized-accepted")
+@on_call("refuses `notifications/initialized` of a session", breaks="server-session-initialized-accepted")
 def session_not_ready(request: Request, context: FaultContext) -> Response | None:
     return Response([], 409, b"") if b"notifications/initialized" in request.body else None
 
 
-@on_call("initialize is refused", breaks="server-session-lifecycle-error")
+@on_call("refuses initialize", breaks="server-session-lifecycle-error")
 def initialize_created(request: Request, context: FaultContext) -> Response | None:
     return Response([], 503, b"") if b'"initialize"' in request.body else None
 
 
-@on_response("an ended session gets 400", breaks="server-session-terminated-returns-404")
+@on_response("answers an ended session with 400", breaks="server-session-terminated-returns-404")
 def gone_is_bad_request(response: Response, context: FaultContext) -> None:
     if response.status == 404:
         response.status = 400
 
 
-@on_call("a session that was ended is still served", breaks="server-session-terminated-returns-404")
+@on_call("serves a session that was ended", breaks="server-session-terminated-returns-404")
 def session_lives_on(request: Request, context: FaultContext) -> Response | None:
     return Response([], 200, b"") if request.method == "DELETE" else None
 
 
-@on_reply("a ping is answered with an object that is not empty", breaks="ping")
+@on_reply("answers a ping with a result that is not empty", breaks="ping")
 def wordy_pong(reply: Json, context: FaultContext) -> Json:
     if context.method == "ping" and "result" in reply:
         reply["result"] = {"pong": True}
@@ -200,11 +199,5 @@ def wordy_pong(reply: Json, context: FaultContext) -> Json:
 
 RESULT_EDITS: Final = edited_results(
     "initialize",
-    (
-        "lifecycle.no-server-info",
-        "a handshake is answered without serverInfo",
-        "server-initialize",
-        "serverInfo",
-        ABSENT,
-    ),
+    ("lifecycle.no-server-info", "initializes without serverInfo", "server-initialize", "serverInfo", ABSENT),
 )

@@ -35,33 +35,33 @@ IDS = (1000, 1001, 1002)
 
 @official_scenario(
     "server-sse-multiple-streams",
-    "Three requests at once",
+    "Send three requests at once",
     needs=(declares("tools"),),
     transports=HTTP_ONLY,
     aliases=("sse-multiple-streams",),
 )
 async def drive_server_sse_multiple_streams(stage: Stage) -> None:
     peer = await stage.open()
-    asked = [await peer.start("tools/list", {}, request_id=number, headers=STREAM_FIRST) for number in IDS]
-    for pending in asked:
+    requests = [await peer.start("tools/list", {}, request_id=number, headers=STREAM_FIRST) for number in IDS]
+    for pending in requests:
         await peer.answer(pending)
 
 
-TOOL = "test_reconnection"
+RECONNECTING = "test_reconnection"
 POLLS = 5
-"""A server may let its client come back more than once."""
+"""A server may close the stream more than once."""
 
 
 @official_scenario(
     "server-sse-polling",
-    "A stream is closed early and gone on with",
-    needs=(fixture_tool(TOOL),),
+    "Resume a stream that the server closed early",
+    needs=(fixture_tool(RECONNECTING),),
     transports=HTTP_ONLY,
     aliases=("sse-polling",),
 )
 async def drive_server_sse_polling(stage: Stage) -> None:
     peer = await stage.open()
-    params = {"name": TOOL, "arguments": {}}
+    params = {"name": RECONNECTING, "arguments": {}}
     pending = await peer.start("tools/call", params, headers=STREAM_FIRST)
     reply = await peer.answer(pending)
     for _ in range(POLLS):
@@ -78,7 +78,7 @@ def _last_event(pending: Pending) -> str | None:
 
 
 async def _resumed(peer: Peer, pending: Pending, after: str) -> Pending:
-    """The same request, waited for on a stream that goes on after an event."""
+    """The same request, on a stream that continues after an event."""
     again = peer.expect(pending.method, pending.id)
     again.sent = await peer.http.listen(after=after)
     return again
@@ -92,77 +92,82 @@ ACCEPTED, FUNCTIONAL = "server-accepts-multiple-post-streams", "server-sse-strea
 
 @official_check(
     "server-sse-multiple-streams",
-    "Three requests at once are all served",
+    "Concurrent requests are all served",
     requirements=(ACCEPTED, FUNCTIONAL),
     transports=HTTP_ONLY,
 )
 def judge_server_sse_multiple_streams(trace: Trace) -> Iterator[Observation]:
-    calls = [call for call in trace.calls if any(one.method == "tools/list" for one in requests(call))]
+    calls = [
+        call for call in trace.calls if any(message.method == "tools/list" for message in requests(call))
+    ]
     if len(calls) < 2 or any(call.head is None for call in calls):
         return
     statuses = ", ".join(str(call.status) for call in calls)
     accepted = all(200 <= call.status < 300 for call in calls)
-    expected = f"{len(calls)} requests at once, all served"
+    expected = f"success for {len(calls)} requests at once"
     yield observe(ACCEPTED, accepted, *calls, expected=expected, observed=f"statuses {statuses}")
     for call in calls:
         if call.is_stream:
-            expected = "the answer to its own request, once, and to no other"
-            yield observe(FUNCTIONAL, _is_sound(call), call, expected=expected, observed=_told(call))
+            expected = "only the answer to its own request, once"
+            yield observe(FUNCTIONAL, _is_sound(call), call, expected=expected, observed=_answers(call))
 
 
 def _is_sound(call: Call) -> bool:
     answers = [message for message in call.messages if message.is_response]
-    own = [one for one in answers if any(same_id(one.id, asked.id) for asked in requests(call))]
-    return len(answers) == len(own) == 1 and "result" in own[0].fields
+    ids = [request.id for request in requests(call)]
+    return (
+        len(answers) == 1
+        and any(same_id(answers[0].id, known) for known in ids)
+        and "result" in answers[0].fields
+    )
 
 
-def _told(call: Call) -> str:
-    told = [f"{message} with id {message.id!r}" for message in call.messages if message.is_response]
-    return ", ".join(told) or "no answer on the stream"
+def _answers(call: Call) -> str:
+    answers = [f"{message} with id {message.id!r}" for message in call.messages if message.is_response]
+    return ", ".join(answers) or "no answer on the stream"
 
 
 POSTED = "server-sse-post-request"
 PRIMED, RETRY, RESUMED = "server-sse-priming-event", "server-sse-retry-field", "server-sse-disconnect-resume"
-EMPTY = (b"", b"{}")
 
 
 @official_check(
     "server-sse-polling",
-    "A stream is closed early and gone on with",
+    "A stream that was closed early can be resumed",
     requirements=(POSTED, PRIMED, RETRY, RESUMED),
     transports=HTTP_ONLY,
 )
 def judge_server_sse_polling(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        asked = [one for one in call.request_messages if one.method == "tools/call"]
-        if call.head is None or not asked:
+        request = next((message for message in call.request_messages if message.method == "tools/call"), None)
+        if call.head is None or request is None:
             continue
         served = 200 <= call.status < 300
-        yield observe(POSTED, served, call, expected="the call accepted", observed=f"status {call.status}")
+        yield observe(POSTED, served, call, expected="success", observed=f"status {call.status}")
         if call.is_stream:
-            yield from _opened(call)
-            yield from _server_sse_polling_resumed(call, asked[0], trace)
+            yield from _judge_opening(call)
+            yield from _judge_resumed(call, request, trace)
 
 
-def _opened(call: Call) -> Iterator[Observation]:
+def _judge_opening(call: Call) -> Iterator[Observation]:
     events = [event for _, event in call.events]
-    primed = bool(events) and bool(events[0].event_id) and events[0].data in EMPTY
+    primed = bool(events) and bool(events[0].event_id) and events[0].data in (b"", b"{}")
     first = f"{events[0].event_id!r}, {events[0].data[:60]!r}" if events else "no event"
     yield observe(PRIMED, primed, call, expected="a first event with an id and no data", observed=first)
-    told = any(line.startswith(b"retry:") for line in call.body.splitlines())
-    yield observe(RETRY, told, call, expected="a `retry` field on the stream", observed="none")
+    retry = any(line.startswith(b"retry:") for line in call.body.splitlines())
+    yield observe(RETRY, retry, call, expected="a `retry` field on the stream", observed="none")
 
 
-def _server_sse_polling_resumed(call: Call, asked: Message, trace: Trace) -> Iterator[Observation]:
-    """Only a stream that ended before the answer can be gone on with."""
-    if _answer(call, asked) is not None:
+def _judge_resumed(call: Call, request: Message, trace: Trace) -> Iterator[Observation]:
+    """Only a stream that ended before the answer can be resumed."""
+    if _answer(call, request) is not None:
         return
-    polls = [one for one in trace.calls if one.resumes is not None and _follows(one, call)]
+    polls = [poll for poll in trace.calls if poll.resumes is not None and _follows(poll, call)]
     if not polls or polls[-1].status == 405:
         return
-    answer = next((found for one in polls if (found := _answer(one, asked)) is not None), None)
+    answer = next(filter(None, (_answer(poll, request) for poll in polls)), None)
     holds = answer is not None and "result" in answer.fields and not answer.result.get("isError")
-    expected = "the result of the call, on the stream that goes on after the last event"
+    expected = "the result of the call, on the resumed stream"
     yield observe(RESUMED, holds, call, *polls, expected=expected, observed=answer or "no answer")
 
 
@@ -170,14 +175,15 @@ def _follows(poll: Call, call: Call) -> bool:
     return poll.request.connection == call.request.connection and poll.request.n > call.request.n
 
 
-def _answer(call: Call, asked: Message) -> Message | None:
-    return next((one for one in call.messages if one.is_response and same_id(one.id, asked.id)), None)
+def _answer(call: Call, request: Message) -> Message | None:
+    answers = (message for message in call.messages if message.is_response)
+    return next((message for message in answers if same_id(message.id, request.id)), None)
 
 
 # --- what the checks must catch
 
 
-@on_call("a second request at the same time is refused", breaks="server-accepts-multiple-post-streams")
+@on_call("refuses a second request at the same time", breaks="server-accepts-multiple-post-streams")
 def one_at_a_time(request: Request, context: FaultContext) -> Response | None:
     if b'"tools/list"' not in request.body:
         return None
@@ -185,7 +191,7 @@ def one_at_a_time(request: Request, context: FaultContext) -> Response | None:
     return Response([], 429, b"") if context.memory["asked"] > 1 else None
 
 
-@on_reply("a stream also carries the answer to another request", breaks="server-sse-streams-functional")
+@on_reply("also sends the answer to another request", breaks="server-sse-streams-functional")
 def broadcast(reply: Json, context: FaultContext) -> list[Json]:
     if context.method != "tools/list" or not context.streams:
         return [reply]
@@ -193,13 +199,13 @@ def broadcast(reply: Json, context: FaultContext) -> list[Json]:
     return [reply, other]
 
 
-@on_block("a stream ends without an answer", breaks="server-sse-streams-functional")
+@on_block("ends a stream without an answer", breaks="server-sse-streams-functional")
 def empty_stream(block: bytes, context: FaultContext) -> bytes:
     return b"" if b'"result"' in block and b'"tools"' in block and b'"inputSchema"' in block else block
 
 
 @on_reply(
-    "the answer after coming back is a failure", breaks="server-sse-disconnect-resume", transports=HTTP_ONLY
+    "fails the call after the client resumed", breaks="server-sse-disconnect-resume", transports=HTTP_ONLY
 )
 def answer_is_failure(reply: Json, context: FaultContext) -> Json:
     if context.call is not None and context.call.method == "GET" and "result" in reply:
@@ -207,23 +213,23 @@ def answer_is_failure(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-@on_call("the answer is not on the stream that goes on", breaks="server-sse-disconnect-resume")
+@on_call("does not send the answer on the resumed stream", breaks="server-sse-disconnect-resume")
 def answer_lost(request: Request, context: FaultContext) -> Response | None:
     if request.method != "GET" or request.header("last-event-id") is None:
         return None
     return Response([("Content-Type", "text/event-stream")], 200, b": nothing new\n\n")
 
 
-@on_call("a call is answered with 500", breaks="server-sse-post-request")
+@on_call("answers a call with 500", breaks="server-sse-post-request")
 def call_crashes(request: Request, context: FaultContext) -> Response | None:
     return Response([], 500, b"") if b"test_reconnection" in request.body else None
 
 
-@on_block("a stream does not begin with an empty event", breaks="server-sse-priming-event")
+@on_block("does not begin a stream with an empty event", breaks="server-sse-priming-event")
 def unprimed(block: bytes, context: FaultContext) -> bytes:
     return block if b'"jsonrpc"' in block or b"retry:" in block else b":\n\n"
 
 
-@on_block("a stream is closed without `retry`", breaks="server-sse-retry-field")
+@on_block("closes a stream without `retry`", breaks="server-sse-retry-field")
 def no_retry(block: bytes, context: FaultContext) -> bytes:
     return b"\n".join(line for line in block.split(b"\n") if not line.startswith(b"retry:"))

@@ -36,7 +36,7 @@ PROMPT = "test_prompt_with_arguments"
 
 @official_scenario(
     "completion-complete",
-    "An argument of a prompt is completed",
+    "Complete an argument of a prompt",
     needs=(declares("completions"), fixture_prompt(PROMPT)),
 )
 async def drive_completion_complete(stage: Stage) -> None:
@@ -50,23 +50,26 @@ async def drive_completion_complete(stage: Stage) -> None:
 TOOL = "test_tool_with_logging"
 
 
-@official_scenario("logging-set-level", "A log level is set and kept to", needs=(declares("logging"),))
+@official_scenario("logging-set-level", "Set a log level", needs=(declares("logging"),))
 async def drive_logging_set_level(stage: Stage) -> None:
     peer = await stage.open()
     await open_server_stream(stage, peer)
-    loud = [tool for tool in stage.facts.tools if tool.get("name") == TOOL]
+    logging = [tool for tool in stage.facts.tools if tool.get("name") == TOOL]
     for level in ("info", "emergency"):
         await peer.request("logging/setLevel", {"level": level})
-        # What it logs under the first level is what it keeps to itself under the second.
-        for tool in loud:
+        # The messages at the first level show what must not come at the second.
+        for tool in logging:
             await peer.call(tool, {})
+
+
+# --- how it is judged
 
 
 @official_check("completion-complete", "A completion is a list of texts")
 def judge_completion_complete(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "completion/complete"):
         problem = _problem(exchange)
-        expected = f"`completion.values`, at most {COMPLETION_VALUES_MOST} texts, counted rightly"
+        expected = f"`completion.values`, at most {COMPLETION_VALUES_MOST} texts, counted correctly"
         yield observe("completion-complete", problem is None, exchange, expected=expected, observed=problem)
 
 
@@ -81,16 +84,16 @@ def _problem(exchange: Exchange) -> str | None:
     return _miscounted(len(values), completion.get("total"), completion.get("hasMore"))
 
 
-def _miscounted(given: int, total: Any, more: Any) -> str | None:
-    """Both are optional; where they are there, they must go together with what was given."""
+def _miscounted(count: int, total: Any, more: Any) -> str | None:
+    """Both are optional, but must match the values."""
     if not isinstance(total, int) or isinstance(total, bool):
         return None
-    if total < given or (total > given and more is False):
-        return f"{given} values, of {total} in total, with hasMore {more!r}"
+    if total < count or (total > count and more is False):
+        return f"{count} values, of {total} in total, with hasMore {more!r}"
     return None
 
 
-@official_check("logging-set-level", "A log level is set and kept to")
+@official_check("logging-set-level", "No messages below the log level are sent")
 def judge_logging_set_level(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "logging/setLevel"):
         yield observe(
@@ -102,28 +105,26 @@ def judge_logging_set_level(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_reply("a completion is a bare list", breaks="completion-complete")
+@on_reply("returns a completion without its envelope", breaks="completion-complete")
 def completion_bare(reply: Json, context: FaultContext) -> Json:
     if context.method == "completion/complete" and "result" in reply:
         reply["result"] = reply["result"]["completion"]
     return reply
 
 
-@on_result(
-    "a completion has more values than its total", breaks="completion-complete", method="completion/complete"
-)
+@on_result("returns more values than the total", breaks="completion-complete", method="completion/complete")
 def completion_miscounted(result: Json, context: FaultContext) -> None:
     result["completion"] |= {"values": ["one", "two"], "total": 1, "hasMore": False}
 
 
-@on_reply("`logging/setLevel` is answered with more than nothing", breaks="logging-set-level")
+@on_reply("answers `logging/setLevel` with a result that is not empty", breaks="logging-set-level")
 def level_confirmed(reply: Json, context: FaultContext) -> Json:
     if context.method == "logging/setLevel" and "result" in reply:
         reply["result"] = {"level": context.params.get("level")}
     return reply
 
 
-@on_request("messages below the level are sent", breaks="logging-set-level")
+@on_request("sends messages below the level", breaks="logging-set-level")
 def level_forgotten(message: Json, context: FaultContext) -> Json:
     if message.get("method") == "logging/setLevel":
         params_of(message)["level"] = "debug"
@@ -134,7 +135,7 @@ RESULT_EDITS: Final = edited_results(
     "completion/complete",
     (
         "utilities.completion-at-length",
-        "a completion has 101 values",
+        "returns 101 values",
         "completion-complete",
         "completion",
         {"values": [f"value {number}" for number in range(101)]},

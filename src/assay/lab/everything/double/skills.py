@@ -1,4 +1,4 @@
-"""The skills that the double serves, as files, and what is listed of them."""
+"""A server with the skills extension: its skills as files, and the methods that list and read them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.lab.harness import FaultContext, Json
 from assay.lab.harness.sabotage.saboteur import Double
 from assay.model.error import INVALID_PARAMS
 
-from .server import Asked, Refused, answering, check_headers, extended
+from .server import DoubleRequest, ErrorReply, answering, check_headers, extended
 
 MARKDOWN: Final = "text/markdown"
 DIRECTORY: Final = "inode/directory"
@@ -29,7 +29,7 @@ FIELDS: Final[dict[str, Json]] = {
     "skill://acme/refunds/SKILL.md": _REFUNDS,
     "skill://reports/daily/SKILL.md": _DAILY,
 }
-"""Of each skill, by the URI of its manifest."""
+"""The frontmatter of each skill, by the URI of its manifest."""
 FILES: Final[dict[str, str]] = {
     **{uri: _manifest(fields) for uri, fields in FIELDS.items()},
     "skill://pdf-tools/notes.md": "# Notes\n",
@@ -54,14 +54,14 @@ def _digest(data: bytes) -> str:
 
 
 def resource(uri: str) -> Json:
-    """A manifest, as `resources/list` has it."""
+    """A manifest in `resources/list`."""
     fields = FIELDS[uri]
-    told = {"uri": uri, "name": fields["name"], "description": fields["description"], "mimeType": MARKDOWN}
-    return {**told, "_meta": {"io.modelcontextprotocol.skills/license": fields.get("license", "none")}}
+    fixed = {"uri": uri, "name": fields["name"], "description": fields["description"], "mimeType": MARKDOWN}
+    return {**fixed, "_meta": {"io.modelcontextprotocol.skills/license": fields.get("license", "none")}}
 
 
 def children(directory: str) -> list[Json] | None:
-    """What is directly in a directory; none where there is no such directory."""
+    """The children of a directory; None if it does not exist."""
     below = [uri.removeprefix(f"{directory}/") for uri in FILES if uri.startswith(f"{directory}/")]
     names = dict.fromkeys(path.partition("/")[0] for path in below)
     return [_child(f"{directory}/{name}", name) for name in names] or None
@@ -76,36 +76,36 @@ COMPLETE: Final = {"resultType": "complete"}
 CACHEABLE: Final = {**COMPLETE, "ttlMs": 60_000, "cacheScope": "public"}
 
 
-def _list(asked: Asked) -> Json:
-    return {**CACHEABLE, **_page(asked, "skills", [entry(uri) for uri in FIELDS])}
+def _list(request: DoubleRequest) -> Json:
+    return {**CACHEABLE, **_page(request, "skills", [entry(uri) for uri in FIELDS])}
 
 
-def _get(asked: Asked) -> Json:
-    uri = asked.params.get("uri")
+def _get(request: DoubleRequest) -> Json:
+    uri = request.params.get("uri")
     if uri not in FIELDS:
-        raise Refused(INVALID_PARAMS, f"there is no skill {uri}", status=400)
+        raise ErrorReply(INVALID_PARAMS, f"unknown skill {uri}", status=400)
     return {**CACHEABLE, "skill": entry(uri)}
 
 
-def _read(asked: Asked) -> Json | None:
-    uri = str(asked.params.get("uri"))
+def _read(request: DoubleRequest) -> Json | None:
+    uri = str(request.params.get("uri"))
     if uri not in FILES:
         return None
-    check_headers(asked, uri)
+    check_headers(request, uri)
     return {**CACHEABLE, "contents": [{"uri": uri, "mimeType": MARKDOWN, "text": FILES[uri]}]}
 
 
-def _read_directory(asked: Asked) -> Json:
-    found = children(str(asked.params.get("uri")))
-    if found is None:
-        raise Refused(INVALID_PARAMS, f"{asked.params.get('uri')} is no directory", status=400)
-    return {**COMPLETE, **_page(asked, "resources", found)}
+def _read_directory(request: DoubleRequest) -> Json:
+    items = children(str(request.params.get("uri")))
+    if items is None:
+        raise ErrorReply(INVALID_PARAMS, f"{request.params.get('uri')} is not a directory", status=400)
+    return {**COMPLETE, **_page(request, "resources", items)}
 
 
-def _page(asked: Asked, key: str, items: list[Json]) -> Json:
-    cursor = asked.params.get("cursor", "0")
+def _page(request: DoubleRequest, key: str, items: list[Json]) -> Json:
+    cursor = request.params.get("cursor", "0")
     if not (isinstance(cursor, str) and cursor.isdecimal() and int(cursor) < len(items)):
-        raise Refused(INVALID_PARAMS, f"there is no page {cursor!r}", status=400)
+        raise ErrorReply(INVALID_PARAMS, f"unknown cursor {cursor!r}", status=400)
     end = int(cursor) + PAGE
     more = {"nextCursor": str(end)} if end < len(items) else {}
     return {key: items[int(cursor) : end], **more}

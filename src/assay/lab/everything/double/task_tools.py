@@ -1,4 +1,4 @@
-"""The work behind a task: a row of stages. Time is counted in looks at it, so that nobody waits."""
+"""The work behind a task, as a list of stages. Time advances with every look, so that no test waits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.lab.harness import Json
 from assay.lab.harness.run.recording import now
 
 Stage = dict[str, Any]
-"""A status, and what comes with it."""
+"""A status, with its fields."""
 WORKING: Final[Stage] = {"status": "working"}
 TTL: Final = 60_000
 PACE: Final = 1
@@ -20,14 +20,14 @@ PACE: Final = 1
 
 class Job(Struct):
     ahead: list[Stage]
-    """The stages from now on; the last of them is the end."""
+    """The remaining stages; the last one is the end."""
     id: str = field(default_factory=lambda: secrets.token_hex(16))
     created: str = field(default_factory=now)
     updated: str = field(default_factory=now)
 
     @property
     def seed(self) -> Json:
-        """The task without what comes with its status."""
+        """The task without the fields of its status."""
         return {
             "taskId": self.id,
             "status": self.ahead[0]["status"],
@@ -38,23 +38,23 @@ class Job(Struct):
         }
 
     def look(self) -> Json:
-        """The task in full. Work goes on by one stage when it was looked at."""
-        told = {**self.seed, **self.ahead[0]}
+        """The task in full. A working task then advances by one stage."""
+        task = {**self.seed, **self.ahead[0]}
         if self.ahead[0]["status"] == "working":
             self.go_on()
-        return told
+        return task
 
     def go_on(self) -> None:
         if len(self.ahead) > 1:
             self._become(self.ahead[1:])
 
     def take(self, answers: Json) -> None:
-        """Answers to what it waits for; any others are ignored."""
-        wanted = self.ahead[0].get("inputRequests", {})
-        left = {key: question for key, question in wanted.items() if key not in answers}
+        """Take the requested answers, and ignore others."""
+        requests = self.ahead[0].get("inputRequests", {})
+        left = {key: question for key, question in requests.items() if key not in answers}
         if left:
             self._become([{"status": "input_required", "inputRequests": left}, *self.ahead[1:]])
-        elif wanted:
+        elif requests:
             self.go_on()
 
     def cancel(self) -> None:
@@ -66,17 +66,17 @@ class Job(Struct):
         self.updated = now()
 
 
-Made = Json | list[Stage]
+Work = Json | list[Stage]
 """A result at once, or the stages of a task."""
 
 
 class Tool(Struct, frozen=True):
     name: str
     properties: dict[str, str]
-    run: Callable[[Json], Made]
-    """From the parameters of the call."""
+    run: Callable[[Json], Work]
+    """Takes the parameters of the call."""
     waits: bool = True
-    """Whether a client that knows no tasks is sent away; otherwise it gets the end of the work at once."""
+    """Whether it refuses clients that do not declare tasks; otherwise they get the result at once."""
 
     @property
     def definition(self) -> Json:
@@ -85,19 +85,19 @@ class Tool(Struct, frozen=True):
         return {"name": self.name, "description": f"Fixture {self.name}", "inputSchema": schema}
 
 
-def said(text: str, **more: Any) -> Json:
-    """The result of a tool that says this."""
+def text_result(text: str, **more: Any) -> Json:
+    """The result of a tool that returns a text."""
     return {"resultType": "complete", "content": [{"type": "text", "text": text}], **more}
 
 
 def completed(text: str, **more: Any) -> Stage:
-    return {"status": "completed", "result": said(text, **more)}
+    return {"status": "completed", "result": text_result(text, **more)}
 
 
 def asking(**questions: str) -> Stage:
-    """Waiting for one string or boolean each."""
-    wanted = {key: _question(key, kind) for key, kind in questions.items()}
-    return {"status": "input_required", "inputRequests": wanted}
+    """A stage that requests a string or boolean under each key."""
+    requests = {key: _question(key, kind) for key, kind in questions.items()}
+    return {"status": "input_required", "inputRequests": requests}
 
 
 def _question(key: str, kind: str) -> Json:
@@ -110,37 +110,37 @@ def _arguments(params: Json) -> Json:
     return params.get("arguments") or {}
 
 
-def _greet(params: Json) -> Made:
-    return said(f"Hello, {_arguments(params).get('name')}!")
+def _greet(params: Json) -> Work:
+    return text_result(f"Hello, {_arguments(params).get('name')}!")
 
 
-def _slow_compute(params: Json) -> Made:
+def _slow_compute(params: Json) -> Work:
     seconds, label = _arguments(params).get("seconds", 0), _arguments(params).get("label")
     return [WORKING] * (1 + int(seconds)) + [completed(f"{label} took {seconds} s")]
 
 
-def _failing_job(params: Json) -> Made:
+def _failing_job(params: Json) -> Work:
     return [WORKING, completed("it went wrong", isError=True)]
 
 
-def _protocol_error_job(params: Json) -> Made:
+def _protocol_error_job(params: Json) -> Work:
     return [WORKING, {"status": "failed", "error": {"code": -32603, "message": "internal error"}}]
 
 
-def _confirm_delete(params: Json) -> Made:
+def _confirm_delete(params: Json) -> Work:
     return [WORKING, asking(confirm="boolean"), completed(f"deleted {_arguments(params).get('filename')}")]
 
 
-def _multi_input(params: Json) -> Made:
+def _multi_input(params: Json) -> Work:
     return [WORKING, asking(name="string", confirm="boolean"), completed("both were given")]
 
 
-def _test_tool_with_task(params: Json) -> Made:
-    given = (params.get("inputResponses") or {}).get("name")
-    if given is None:
-        asked = asking(name="string")["inputRequests"]
-        return {"resultType": "input_required", "inputRequests": asked, "requestState": "asked"}
-    return [WORKING, completed(f"Hello, {given['content']['name']}!")]
+def _test_tool_with_task(params: Json) -> Work:
+    answer = (params.get("inputResponses") or {}).get("name")
+    if answer is None:
+        requests = asking(name="string")["inputRequests"]
+        return {"resultType": "input_required", "inputRequests": requests, "requestState": "asked"}
+    return [WORKING, completed(f"Hello, {answer['content']['name']}!")]
 
 
 TOOLS: Final = {

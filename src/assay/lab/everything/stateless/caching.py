@@ -1,4 +1,4 @@
-"""Cache hints."""
+"""Cache hints of results."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
+from assay.lab.everything.fixture import A_LIST
 from assay.lab.harness import (
     ABSENT,
     FaultContext,
@@ -14,11 +15,11 @@ from assay.lab.harness import (
     Stage,
     Trace,
     edited_results,
+    error_reply,
     observe,
     on_reply,
     on_result,
 )
-from assay.lab.harness.need import Need
 from assay.lab.harness.subject.discovery import LISTS
 from assay.lab.harness.trace.trace import Exchange
 from assay.model.error import INTERNAL_ERROR
@@ -26,10 +27,7 @@ from assay.model.error import INTERNAL_ERROR
 # --- what is asked
 
 
-SOMETHING = Need(lambda facts: any(facts.declares(one) for one, *_ in LISTS), "declares nothing to list")
-
-
-@official_scenario("caching", "Results that may be kept say how", needs=(SOMETHING,))
+@official_scenario("caching", "Request every list and read a resource", needs=(A_LIST,))
 async def drive_caching(stage: Stage) -> None:
     peer = await stage.open()
     for capability, method, _, _ in LISTS:
@@ -42,7 +40,7 @@ async def drive_caching(stage: Stage) -> None:
 # --- how it is judged
 
 
-ROWS = {
+HINTS = {
     "tools/list": "sep-2549-tools-list-caching-hints",
     "prompts/list": "sep-2549-prompts-list-caching-hints",
     "resources/list": "sep-2549-resources-list-caching-hints",
@@ -57,10 +55,10 @@ TTL, SCOPE, ANSWERED = (
 
 
 @official_check(
-    "caching", "Results that may be kept say how", requirements=(*ROWS.values(), TTL, SCOPE, ANSWERED)
+    "caching", "Cacheable results have cache hints", requirements=(*HINTS.values(), TTL, SCOPE, ANSWERED)
 )
 def judge_caching(trace: Trace) -> Iterator[Observation]:
-    for exchange in trace.exchanges(*ROWS):
+    for exchange in trace.exchanges(*HINTS):
         if exchange.answer is not None:
             served = exchange.result is not None
             yield observe(ANSWERED, served, exchange, expected="a result", observed=exchange)
@@ -72,7 +70,7 @@ def _hints(exchange: Exchange) -> Iterator[Observation]:
     absent = [key for key in ("ttlMs", "cacheScope") if key not in result]
     expected = "a result with `ttlMs` and `cacheScope`"
     observed = f"{exchange}; no {', '.join(absent)}"
-    yield observe(ROWS[exchange.method], not absent, exchange, expected=expected, observed=observed)
+    yield observe(HINTS[exchange.method], not absent, exchange, expected=expected, observed=observed)
     if "ttlMs" in result:
         ttl = result["ttlMs"]
         expected = "a whole number of 0 or more"
@@ -90,19 +88,14 @@ def _is_count(value: Any) -> bool:
 # --- what the checks must catch
 
 
-@on_reply("the list of prompts is declared, and an error", breaks="sep-2549-caching-connection")
+@on_reply("answers a declared list with an error", breaks=ANSWERED)
 def list_breaks_down(reply: Json, context: FaultContext) -> Json:
-    if context.method != "prompts/list":
-        return reply
-    return {
-        "jsonrpc": "2.0",
-        "id": reply["id"],
-        "error": {"code": INTERNAL_ERROR, "message": "no prompts today"},
-    }
+    is_list = context.method == "prompts/list"
+    return error_reply(reply, INTERNAL_ERROR, "no prompts today") if is_list else reply
 
 
 @on_result(
-    "the list of resources has no hints for caches",
+    "lists resources without cache hints",
     breaks="sep-2549-resources-list-caching-hints",
     method="resources/list",
 )
@@ -111,57 +104,22 @@ def resources_without_hints(result: Json, context: FaultContext) -> None:
         result.pop(hint, None)
 
 
-@on_reply("the list of tools has no `cacheScope`", breaks="sep-2549-tools-list-caching-hints")
-def tools_without_hints(reply: Json, context: FaultContext) -> Json:
-    if context.method == "tools/list":
-        reply.get("result", {}).pop("cacheScope", None)
-    return reply
-
-
-@on_result("`ttlMs` is -1", breaks="sep-2549-ttl-non-negative", method="prompts/list")
-def kept_for_ever(result: Json, context: FaultContext) -> None:
-    result["ttlMs"] = -1
-
-
-RESULT_EDITS: Final = (
+MISSING_HINTS: Final = tuple(
+    saboteur
+    for method, name, hint in (
+        ("tools/list", "tools-without-hints", "cacheScope"),
+        ("prompts/list", "prompts-without-ttl", "ttlMs"),
+        ("resources/read", "contents-without-scope", "cacheScope"),
+        ("resources/templates/list", "templates-without-ttl", "ttlMs"),
+    )
+    for saboteur in edited_results(
+        method, (f"stateless.{name}", f"answers {method} without `{hint}`", HINTS[method], hint, ABSENT)
+    )
+)
+WRONG_HINTS: Final = (
     *edited_results(
         "resources/list",
-        (
-            "stateless.cached-for-a-group",
-            "`cacheScope` is `shared`",
-            "sep-2549-cache-scope-valid",
-            "cacheScope",
-            "shared",
-        ),
+        ("stateless.cached-for-a-group", "returns `cacheScope: shared`", SCOPE, "cacheScope", "shared"),
     ),
-    *edited_results(
-        "prompts/list",
-        (
-            "stateless.prompts-without-ttl",
-            "the list of prompts has no `ttlMs`",
-            "sep-2549-prompts-list-caching-hints",
-            "ttlMs",
-            ABSENT,
-        ),
-    ),
-    *edited_results(
-        "resources/read",
-        (
-            "stateless.contents-without-scope",
-            "what is read has no `cacheScope`",
-            "sep-2549-resources-read-caching-hints",
-            "cacheScope",
-            ABSENT,
-        ),
-    ),
-    *edited_results(
-        "resources/templates/list",
-        (
-            "stateless.templates-without-ttl",
-            "the list of templates has no `ttlMs`",
-            "sep-2549-resources-templates-list-caching-hints",
-            "ttlMs",
-            ABSENT,
-        ),
-    ),
+    *edited_results("prompts/list", ("stateless.kept-for-ever", "returns `ttlMs: -1`", TTL, "ttlMs", -1)),
 )

@@ -1,6 +1,6 @@
-"""Listen streams of the fixtures, as checks read them: acknowledged, named, filtered, and told of changes.
+"""Listen streams of the fixtures: acknowledged, tagged, filtered, and notified of changes.
 
-That something did not come proves nothing, unless it came to somebody else who had asked for it.
+A missing notification is only a fault if another stream that requested it received it.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from assay.lab.suite.subscription import (
 )
 
 ACKNOWLEDGES: Final = "sep-2575-server-sends-subscription-ack"
-NAMES: Final = "sep-2575-server-tags-subscription-id"
+TAGGED: Final = "sep-2575-server-tags-subscription-id"
 FILTERED: Final = "sep-2575-server-honors-notification-filter"
 CHANGES: Final = {
     "notifications/tools/list_changed": "sep-2575-server-sends-tools-list-changed-on-subscription",
     "notifications/prompts/list_changed": "sep-2575-server-sends-prompts-list-changed-on-subscription",
 }
-ROWS: Final = (ACKNOWLEDGES, NAMES, FILTERED, *CHANGES.values())
+ROWS: Final = (ACKNOWLEDGES, TAGGED, FILTERED, *CHANGES.values())
 DECLARED_BY: Final = (("tools", "listChanged"), ("prompts", "listChanged"), ("resources", "listChanged"))
 
 
 def judge_listening(trace: Trace) -> Iterator[Observation]:
     streams = list(subscriptions(trace))
     for stream in streams:
-        yield from _acknowledged(stream, trace)
-        yield from _named(stream)
+        yield from _judge_acknowledgement(stream, trace)
+        yield from _judge_tags(stream)
     for stray in strays(trace):
         expected = "the id of a subscription of this connection"
-        yield observe(NAMES, False, stray, expected=expected, observed=repr(subscription_id(stray)))
-    for notice, row in CHANGES.items():
-        yield from _filtered(notice, streams)
-        yield from _told(notice, row, streams, trace)
+        yield observe(TAGGED, False, stray, expected=expected, observed=repr(subscription_id(stray)))
+    for notice, requirement in CHANGES.items():
+        yield from _judge_filter(notice, streams)
+        yield from _judge_changes(notice, requirement, streams, trace)
 
 
-def _acknowledged(stream: Subscription, trace: Trace) -> Iterator[Observation]:
-    """A server that tells of nothing may refuse; one that declares a change to tell of may not."""
+def _judge_acknowledgement(stream: Subscription, trace: Trace) -> Iterator[Observation]:
+    """A server that declares notifications of changes may not refuse; others may."""
     first = stream.messages[0] if stream.messages else stream.exchange.answer
     waited = any(mark.info.get("method") == ACKNOWLEDGED for mark in trace.marks(NOT_RECEIVED))
-    said = declaration(trace)
-    due = said is not None and any(said.has(*path) for path in DECLARED_BY)
+    declared = declaration(trace)
+    due = declared is not None and any(declared.has(*path) for path in DECLARED_BY)
     refused = first is not None and bool(first.error)
     if (first is not None and not refused) or (due and (refused or waited)):
         holds = first is not None and first.method == ACKNOWLEDGED
@@ -61,41 +61,43 @@ def _acknowledged(stream: Subscription, trace: Trace) -> Iterator[Observation]:
         yield observe(ACKNOWLEDGES, holds, stream, expected=f"{ACKNOWLEDGED} first", observed=observed)
 
 
-def _named(stream: Subscription) -> Iterator[Observation]:
+def _judge_tags(stream: Subscription) -> Iterator[Observation]:
     for message in stream.messages:
         name = subscription_id(message)
         holds = same_id(name, stream.exchange.request.id)
         expected = f"the id of the listen request: {stream.exchange.request.id!r}"
-        yield observe(NAMES, holds, stream, message, expected=expected, observed=repr(name))
+        yield observe(TAGGED, holds, stream, message, expected=expected, observed=repr(name))
 
 
-def _filtered(notice: str, streams: list[Subscription]) -> Iterator[Observation]:
-    wished = [one for one in streams if one.filters.get(FILTERS[notice]) is True]
-    happened = any(message.method == notice for one in wished for message in one.messages)
+def _judge_filter(notice: str, streams: list[Subscription]) -> Iterator[Observation]:
+    requested = [stream for stream in streams if stream.filters.get(FILTERS[notice]) is True]
+    happened = any(message.method == notice for stream in requested for message in stream.messages)
     for stream in streams:
-        if stream in wished or stream.acknowledgement is None:
+        if stream in requested or stream.acknowledgement is None:
             continue
-        unasked = [message for message in stream.messages if message.method == notice]
-        if happened or unasked:
-            expected = f"no {notice}, which it did not ask for"
-            yield observe(FILTERED, not unasked, stream, *unasked, expected=expected, observed=notice)
+        extra = [message for message in stream.messages if message.method == notice]
+        if happened or extra:
+            expected = f"no {notice}, which it did not request"
+            yield observe(FILTERED, not extra, stream, *extra, expected=expected, observed=notice)
 
 
-def _told(notice: str, row: str, streams: list[Subscription], trace: Trace) -> Iterator[Observation]:
+def _judge_changes(
+    notice: str, requirement: str, streams: list[Subscription], trace: Trace
+) -> Iterator[Observation]:
     waited = [mark for mark in trace.marks(NOT_RECEIVED) if mark.info.get("method") == notice]
     for stream in streams:
         if stream.filters.get(FILTERS[notice]) is True:
-            heard = [message for message in stream.messages if message.method == notice]
-            if heard or waited:
+            notices = [message for message in stream.messages if message.method == notice]
+            if notices or waited:
                 expected = f"{notice} after a change"
-                yield observe(row, not waited, stream, *heard, expected=expected, observed="none")
+                yield observe(requirement, not waited, stream, *notices, expected=expected, observed="none")
 
 
 # --- what the checks must catch
 
 
 @on_reply(
-    "who listens for prompts hears of tools as well", breaks="sep-2575-server-honors-notification-filter"
+    "sends changes of tools to listeners for prompts", breaks="sep-2575-server-honors-notification-filter"
 )
 def every_change_to_all(reply: Json, context: FaultContext) -> list[Json]:
     if reply.get("method") != LISTS["prompts"][0]:
@@ -104,7 +106,7 @@ def every_change_to_all(reply: Json, context: FaultContext) -> list[Json]:
 
 
 @on_reply(
-    "the list of prompts changes, and listeners are not told",
+    "does not notify listeners of changed prompts",
     breaks="sep-2575-server-sends-prompts-list-changed-on-subscription",
     silent=True,
 )
@@ -112,7 +114,7 @@ def prompts_change_in_silence(reply: Json, context: FaultContext) -> Json | None
     return None if reply.get("method") == LISTS["prompts"][0] else reply
 
 
-@on_reply("a change comes before the acknowledgement", breaks="sep-2575-server-sends-subscription-ack")
+@on_reply("sends a change before the acknowledgement", breaks="sep-2575-server-sends-subscription-ack")
 def change_comes_first(reply: Json, context: FaultContext) -> list[Json]:
     if reply.get("method") != ACKNOWLEDGED:
         return [reply]
@@ -121,7 +123,7 @@ def change_comes_first(reply: Json, context: FaultContext) -> list[Json]:
 
 
 @on_reply(
-    "the list of tools changes, and listeners are not told",
+    "does not notify listeners of changed tools",
     breaks="sep-2575-server-sends-tools-list-changed-on-subscription",
     silent=True,
 )
@@ -129,7 +131,7 @@ def tools_change_in_silence(reply: Json, context: FaultContext) -> Json | None:
     return None if reply.get("method") == LISTS["tools"][0] else reply
 
 
-@on_reply("notifications name another subscription", breaks="sep-2575-server-tags-subscription-id")
+@on_reply("tags notifications with another subscription", breaks="sep-2575-server-tags-subscription-id")
 def changes_untagged(reply: Json, context: FaultContext) -> Json:
     if reply.get("method", "").endswith("list_changed"):
         meta_of(reply)[SUBSCRIPTION_KEY] = "another one"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.fault import names
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
@@ -15,11 +15,14 @@ from assay.lab.harness import (
     Response,
     Stage,
     Trace,
+    edited_results,
+    error_reply,
     observe,
     on_call,
     on_reply,
     on_request,
     on_response,
+    result_reply,
 )
 from assay.lab.harness.driver.list_change import LISTS
 from assay.lab.harness.driver.message_meta import (
@@ -60,21 +63,21 @@ from .listen_streams import ROWS as LISTEN_ROWS
 from .listen_streams import judge_listening
 
 NO_VERSION: Final = "v999.0.0"
-"""A version that nobody speaks."""
+"""A version that does not exist."""
 NEEDS_SAMPLING: Final = "test_missing_capability"
 ASKS: Final = "test_streaming_elicitation"
 LOGS: Final = "test_logging_tool"
 UNASKED_LOG: Final = "unasked log"
-"""The probe of a call that asks for no log messages."""
+"""The probe of a call that requests no log messages."""
 UNKNOWN: Final = "unknown/method"
-RETIRED: Final = {
+REMOVED: Final = {
     "initialize": "initialize",
     "ping": "ping",
     "logging/setLevel": "logging-setlevel",
     "resources/subscribe": "resources-subscribe",
     "resources/unsubscribe": "resources-unsubscribe",
 }
-"""Methods of earlier revisions, each with its name in a check's id."""
+"""Methods of earlier revisions, each with its name in the id of a requirement."""
 
 
 # --- what is asked
@@ -82,28 +85,28 @@ RETIRED: Final = {
 
 DISCOVER: Final = "server/discover"
 TRIGGERS: Final = {"tools": "test_trigger_tool_change", "prompts": "test_trigger_prompt_change"}
-"""Fixtures that make the server tell of a change; they need not be listed."""
+"""Fixtures that change a list; they need not be listed themselves."""
 
 
-@official_scenario("server-stateless", "Requests that describe themselves")
+@official_scenario("server-stateless", "Send complete and incomplete self-describing requests")
 async def drive_server_stateless(stage: Stage) -> None:
     peer = await stage.open()
     for method in (DISCOVER, "prompts/list", "tools/list"):
         await peer.request(method)
     await peer.request(DISCOVER, {"_meta": {CLIENT_KEY: None}})
-    await _incomplete(peer)
+    await _send_incomplete(peer)
     await peer.request(DISCOVER, {"_meta": {VERSION_KEY: NO_VERSION}})
     if stage.transport is Transport.HTTP:
         differs = {VERSION: stage.revision.date}
         await peer.request(DISCOVER, {"_meta": {VERSION_KEY: NO_VERSION}}, headers=differs)
-        for method in (*RETIRED, UNKNOWN):
+        for method in (*REMOVED, UNKNOWN):
             await peer.request(method, {})
-    await _tools(peer, stage.facts)
+    await _call_tools(peer, stage.facts)
     await _listen(peer, stage.facts)
 
 
-async def _incomplete(peer: Peer) -> None:
-    """Without `_meta`, without a version, without capabilities; headers still say which revision it is."""
+async def _send_incomplete(peer: Peer) -> None:
+    """Without `_meta`, version or capabilities; headers still name the revision."""
     number = peer.next_id()
     pending = peer.expect(DISCOVER, number)
     pending.sent = await peer.send({"jsonrpc": "2.0", "id": number, "method": DISCOVER, "params": {}})
@@ -112,7 +115,7 @@ async def _incomplete(peer: Peer) -> None:
         await peer.request(DISCOVER, {"_meta": {key: None}}, headers={VERSION: peer.revision.date})
 
 
-async def _tools(peer: Peer, facts: Facts) -> None:
+async def _call_tools(peer: Peer, facts: Facts) -> None:
     listed = {tool.get("name") for tool in facts.tools}
     if NEEDS_SAMPLING in listed:
         await _call(peer, NEEDS_SAMPLING, {"sampling": {}})
@@ -126,7 +129,7 @@ async def _tools(peer: Peer, facts: Facts) -> None:
 
 
 async def _call(peer: Peer, name: str, capabilities: dict[str, Any], **more: Any) -> bool:
-    """Whether it was done."""
+    """Returns whether the call succeeded."""
     peer.capabilities = capabilities
     reply = await peer.request("tools/call", {"name": name, "arguments": {}, **more})
     peer.capabilities = {}
@@ -134,13 +137,13 @@ async def _call(peer: Peer, name: str, capabilities: dict[str, Any], **more: Any
 
 
 async def _listen(peer: Peer, facts: Facts) -> None:
-    """One listener for each list. Each list changes twice, so that each listener hears of it last once."""
+    """One listener per list. Each list changes twice, so that each change comes last once."""
     for area in TRIGGERS:
         pending = await peer.start(LISTEN, {"notifications": {f"{area}ListChanged": True}})
         if await peer.wait_for(ACKNOWLEDGED, during=pending) is None:
             return
-    told = [area for area in TRIGGERS if facts.declares(area, "listChanged")]
-    for area in (*told, *told):
+    changing = [area for area in TRIGGERS if facts.declares(area, "listChanged")]
+    for area in (*changing, *changing):
         changed = await _call(peer, TRIGGERS[area], {})
         if changed and await peer.wait_for(LISTS[area][0]) is None:
             return
@@ -151,7 +154,7 @@ async def _listen(peer: Peer, facts: Facts) -> None:
 
 SEP: Final = "sep-2575-"
 NO_META: Final = f"{SEP}request-meta-invalid-missing-meta"
-LACKING: Final = {
+MISSING_FIELD: Final = {
     VERSION_KEY: f"{SEP}request-meta-invalid-missing-protocol-version",
     CAPABILITIES_KEY: f"{SEP}request-meta-invalid-missing-client-capabilities",
 }
@@ -167,45 +170,45 @@ VERSION_DIFFERS: Final = f"{SEP}http-server-header-mismatch-400"
 UNDECLARED: Final = f"{SEP}server-rejects-undeclared-capability"
 UNDECLARED_STATUS: Final = f"{SEP}missing-capability-http-400"
 NOT_FOUND: Final = f"{SEP}http-server-method-not-found-404"
-NOT_FOUND_ROWS: Final = {
+NOT_FOUND_BY_METHOD: Final = {
     UNKNOWN: NOT_FOUND,
-    **{method: f"{NOT_FOUND}-{name}" for method, name in RETIRED.items()},
+    **{method: f"{NOT_FOUND}-{name}" for method, name in REMOVED.items()},
 }
 NO_REQUESTS: Final = f"{SEP}http-server-no-independent-requests-on-stream"
 NO_LOG: Final = f"{SEP}server-no-log-without-loglevel"
 SAME_ID: Final = f"{SEP}http-server-error-jsonrpc-id"
 ROWS: Final = (
-    *(NO_META, *LACKING.values(), META_STATUS, NO_CLIENT, DISCOVERS, IDENTIFIES, PROMPTS, MATCHES),
+    *(NO_META, *MISSING_FIELD.values(), META_STATUS, NO_CLIENT, DISCOVERS, IDENTIFIES, PROMPTS, MATCHES),
     *(VERSIONS, VERSION_STATUS, VERSION_DIFFERS, UNDECLARED, UNDECLARED_STATUS),
-    *(*NOT_FOUND_ROWS.values(), NO_REQUESTS, NO_LOG, *LISTEN_ROWS, SAME_ID),
+    *(*NOT_FOUND_BY_METHOD.values(), NO_REQUESTS, NO_LOG, *LISTEN_ROWS, SAME_ID),
 )
 
 
-@official_check("server-stateless", "Requests that describe themselves", requirements=ROWS)
+@official_check("server-stateless", "Requests are self-describing", requirements=ROWS)
 def judge_server_stateless(trace: Trace) -> Iterator[Observation]:
-    yield from _discovery(trace)
-    yield from _lists(trace)
-    # Who answers nothing at all refuses for another reason.
+    yield from _judge_discovery(trace)
+    yield from _judge_lists(trace)
+    # A server that answers no discovery refuses for another reason.
     if declaration(trace) is not None:
-        yield from _server_stateless_incomplete(trace)
-        yield from _versions(trace)
-        yield from _not_found(trace)
-    yield from _undeclared(trace)
-    yield from _server_stateless_tools(trace)
+        yield from _judge_incomplete(trace)
+        yield from _judge_versions(trace)
+        yield from _judge_not_found(trace)
+    yield from _judge_undeclared(trace)
+    yield from _judge_tools(trace)
     yield from judge_listening(trace)
-    yield from _ids(trace)
+    yield from _judge_ids(trace)
 
 
-def _discovery(trace: Trace) -> Iterator[Observation]:
+def _judge_discovery(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("server/discover"):
         if not is_of_revision(exchange, trace.revision) or exchange.answer is None:
             continue
-        problem = _undiscovered(exchange, trace.revision.date)
+        problem = _discovery_problem(exchange, trace.revision.date)
         expected = "`supportedVersions` with this version, and `capabilities`"
         yield observe(DISCOVERS, problem is None, exchange, expected=expected, observed=problem)
         if CLIENT_KEY not in request_meta(exchange):
             holds = exchange.result is not None and _status(exchange) in (None, 200)
-            expected = "a result, though the client is not named"
+            expected = "a result, although the client is not named"
             yield observe(NO_CLIENT, holds, exchange, expected=expected, observed=exchange)
         if exchange.result is not None:
             server = as_object(as_object(exchange.result.get("_meta")).get(SERVER_KEY))
@@ -214,7 +217,7 @@ def _discovery(trace: Trace) -> Iterator[Observation]:
             yield observe(IDENTIFIES, named, exchange, expected=expected, observed=str(server))
 
 
-def _undiscovered(exchange: Exchange, version: str) -> str | None:
+def _discovery_problem(exchange: Exchange, version: str) -> str | None:
     if exchange.result is None:
         return str(exchange)
     versions = exchange.items("supportedVersions")
@@ -224,77 +227,82 @@ def _undiscovered(exchange: Exchange, version: str) -> str | None:
     return None if isinstance(capabilities, dict) else f"`capabilities` is {capabilities!r}"
 
 
-def _lists(trace: Trace) -> Iterator[Observation]:
-    said = declaration(trace)
+def _judge_lists(trace: Trace) -> Iterator[Observation]:
+    declared = declaration(trace)
     for exchange in trace.exchanges("prompts/list", "tools/list"):
-        if said is None or exchange.answer is None:
+        if declared is None or exchange.answer is None:
             continue
         area = exchange.method.partition("/")[0]
-        declared, unknown = said.has(area) or area in said.capabilities, exchange.code == METHOD_NOT_FOUND
+        is_declared = declared.has(area) or area in declared.capabilities
+        is_unknown = exchange.code == METHOD_NOT_FOUND
         if area == "prompts":
-            expected = "`prompts` among the capabilities: they can be listed"
-            yield observe(PROMPTS, declared or unknown, said, exchange, expected=expected, observed="none")
-        if declared:
-            listed = isinstance((exchange.result or {}).get(area), list)
+            holds, expected = is_declared or is_unknown, "`prompts` among the capabilities"
+            yield observe(PROMPTS, holds, declared, exchange, expected=expected, observed="none")
+        if is_declared:
+            is_list = isinstance((exchange.result or {}).get(area), list)
             expected = f"a list of {area}, which are declared"
-            yield observe(MATCHES, listed, said, exchange, expected=expected, observed=exchange)
+            yield observe(MATCHES, is_list, declared, exchange, expected=expected, observed=exchange)
         elif area == "tools":
             expected = f"error {METHOD_NOT_FOUND}: `tools` is not declared"
-            yield observe(MATCHES, unknown, said, exchange, expected=expected, observed=exchange)
+            yield observe(MATCHES, is_unknown, declared, exchange, expected=expected, observed=exchange)
 
 
-def _server_stateless_incomplete(trace: Trace) -> Iterator[Observation]:
+def _judge_incomplete(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("server/discover"):
         meta = exchange.params.get("_meta")
-        absent = [row for key, row in LACKING.items() if key not in as_object(meta)]
+        absent = [name for key, name in MISSING_FIELD.items() if key not in as_object(meta)]
         reply = reply_to(exchange, trace)
-        row = NO_META if meta is None else absent[0] if len(absent) == 1 else None
-        if row is None or (reply is None and exchange.head is None):
+        requirement = NO_META if meta is None else absent[0] if len(absent) == 1 else None
+        if requirement is None or (reply is None and exchange.head is None):
             continue
         refused = reply is not None and reply.code == INVALID_PARAMS
-        said = outcome(exchange, reply)
-        yield observe(row, refused, exchange, expected=f"error {INVALID_PARAMS}", observed=said)
-        yield from _on_http(META_STATUS, exchange, 400, said)
+        observed = outcome(exchange, reply)
+        yield observe(requirement, refused, exchange, expected=f"error {INVALID_PARAMS}", observed=observed)
+        yield from _judge_status(META_STATUS, exchange, observed)
 
 
-def _versions(trace: Trace) -> Iterator[Observation]:
+def _judge_versions(trace: Trace) -> Iterator[Observation]:
     spoken = [
         version
-        for one in trace.exchanges("server/discover")
-        for version in one.items("supportedVersions")
-        if is_of_revision(one, trace.revision)
+        for exchange in trace.exchanges("server/discover")
+        for version in exchange.items("supportedVersions")
+        if is_of_revision(exchange, trace.revision)
     ]
     for exchange in trace.exchanges():
         reply = reply_to(exchange, trace)
         if request_meta(exchange).get(VERSION_KEY) != NO_VERSION or (reply is None and exchange.head is None):
             continue
-        said = outcome(exchange, reply)
+        observed = outcome(exchange, reply)
         if exchange.head is not None and _header(exchange) != NO_VERSION:
             holds = _status(exchange) == 400 and reply is not None and reply.code == HEADER_MISMATCH
             expected = f"status 400 with error {HEADER_MISMATCH}: header and body differ"
-            yield observe(VERSION_DIFFERS, holds, exchange, expected=expected, observed=said)
+            yield observe(VERSION_DIFFERS, holds, exchange, expected=expected, observed=observed)
             continue
-        problem = _misinformed(reply, spoken)
+        problem = _version_problem(reply, spoken)
         expected = f"error {UNSUPPORTED_VERSION} with `supported`, as in server/discover, and `requested`"
         yield observe(VERSIONS, problem is None, exchange, expected=expected, observed=problem)
-        yield from _on_http(VERSION_STATUS, exchange, 400, said)
+        yield from _judge_status(VERSION_STATUS, exchange, observed)
 
 
-def _misinformed(reply: Message | None, spoken: list[Any]) -> str | None:
+def _version_problem(reply: Message | None, spoken: list[Any]) -> str | None:
     if reply is None or reply.code != UNSUPPORTED_VERSION:
         return str(reply or "no error")
     data = as_object(reply.error.get("data"))
     supported, requested = data.get("supported"), data.get("requested")
-    if not isinstance(supported, list) or not supported or any(one not in spoken for one in supported):
+    if (
+        not isinstance(supported, list)
+        or not supported
+        or any(version not in spoken for version in supported)
+    ):
         return f"`data.supported` is {supported!r}"
     return None if requested == NO_VERSION else f"`data.requested` is {requested!r}"
 
 
-def _undeclared(trace: Trace) -> Iterator[Observation]:
+def _judge_undeclared(trace: Trace) -> Iterator[Observation]:
     for exchange in _calls_of(NEEDS_SAMPLING, trace):
         if "sampling" in capabilities_of(exchange):
             holds = exchange.code != MISSING_CAPABILITY
-            expected = "no such error for a client that declares `sampling`"
+            expected = "another reply to a client that declares `sampling`"
             yield observe(UNDECLARED, holds, exchange, expected=expected, observed=exchange)
             continue
         error = exchange.answer.error if exchange.answer is not None else {}
@@ -304,41 +312,40 @@ def _undeclared(trace: Trace) -> Iterator[Observation]:
         holds = exchange.code == MISSING_CAPABILITY and named
         observed = f"{exchange}; `requiredCapabilities` {required!r}"
         yield observe(UNDECLARED, holds, exchange, expected=expected, observed=observed)
-        yield from _on_http(UNDECLARED_STATUS, exchange, 400, str(exchange))
+        yield from _judge_status(UNDECLARED_STATUS, exchange, str(exchange))
 
 
-def _not_found(trace: Trace) -> Iterator[Observation]:
-    for exchange in trace.exchanges(*NOT_FOUND_ROWS):
+def _judge_not_found(trace: Trace) -> Iterator[Observation]:
+    for exchange in trace.exchanges(*NOT_FOUND_BY_METHOD):
         if exchange.head is not None:
             reply = reply_to(exchange, trace)
             holds = exchange.head.status == 404 and reply is not None and reply.code == METHOD_NOT_FOUND
             expected = f"status 404 with error {METHOD_NOT_FOUND}"
-            row = NOT_FOUND_ROWS[exchange.method]
-            yield observe(row, holds, exchange, expected=expected, observed=outcome(exchange, reply))
+            requirement = NOT_FOUND_BY_METHOD[exchange.method]
+            yield observe(requirement, holds, exchange, expected=expected, observed=outcome(exchange, reply))
 
 
-def _server_stateless_tools(trace: Trace) -> Iterator[Observation]:
+def _judge_tools(trace: Trace) -> Iterator[Observation]:
+    requests = [message for message in trace.received if message.shape is Shape.REQUEST]
     for exchange in _calls_of(ASKS, trace):
-        requests = [one for one in trace.received if one.shape is Shape.REQUEST]
         holds = exchange.result is not None and not requests
         expected, observed = "a result, and no request of the server", next(iter(requests), exchange)
         yield observe(NO_REQUESTS, holds, exchange, *requests, expected=expected, observed=observed)
-    # A tool that never logs shows nothing.
-    logs = [one for one in trace.received if one.method == "notifications/message"]
+    # Only if the tool logs when requested.
+    logs = [message for message in trace.received if message.method == "notifications/message"]
     for probe in trace.probes(UNASKED_LOG):
-        unasked = [one for one in probe.received if one in logs]
-        served = any(one.shape is Shape.RESULT for one in probe.answers)
-        if served and logs:
+        extra = [message for message in probe.received if message in logs]
+        if logs and any(answer.shape is Shape.RESULT for answer in probe.answers):
             expected = f"no log message: the request has no {LOG_LEVEL_KEY}"
-            yield observe(NO_LOG, not unasked, probe, *unasked, expected=expected, observed=f"{len(unasked)}")
+            yield observe(NO_LOG, not extra, probe, *extra, expected=expected, observed=f"{len(extra)}")
 
 
 def _calls_of(name: str, trace: Trace) -> Iterator[Exchange]:
-    called = (one for one in trace.exchanges("tools/call") if one.params.get("name") == name)
-    return (one for one in called if one.answer is not None)
+    calls = (call for call in trace.exchanges("tools/call") if call.params.get("name") == name)
+    return (call for call in calls if call.answer is not None)
 
 
-def _ids(trace: Trace) -> Iterator[Observation]:
+def _judge_ids(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         request = request_of(call)
         for message in call.messages:
@@ -357,55 +364,41 @@ def _status(exchange: Exchange) -> int | None:
     return None if exchange.head is None else exchange.head.status
 
 
-def _on_http(row: str, exchange: Exchange, status: int, said: str) -> Iterator[Observation]:
+def _judge_status(requirement: str, exchange: Exchange, observed: str) -> Iterator[Observation]:
     if exchange.head is not None:
-        holds = exchange.head.status == status
-        yield observe(row, holds, exchange, expected=f"status {status}", observed=said)
+        holds = exchange.head.status == 400
+        yield observe(requirement, holds, exchange, expected="status 400", observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_reply("tools are served and not declared", breaks="sep-2575-discover-capabilities-match-handlers")
-def tools_unsaid(reply: Json, context: FaultContext) -> Json:
-    if context.method == "server/discover":
-        reply.get("result", {}).get("capabilities", {}).pop("tools", None)
-    return reply
-
-
-@on_reply("an error has the id null", breaks="sep-2575-http-server-error-jsonrpc-id", transports=HTTP_ONLY)
+@on_reply("answers an error with the id null", breaks=SAME_ID, transports=HTTP_ONLY)
 def error_without_id(reply: Json, context: FaultContext) -> Json:
     if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
         reply["id"] = None
     return reply
 
 
-@on_call("a version in the header overrides the body's", breaks="sep-2575-http-server-header-mismatch-400")
+@on_call("prefers the version in the header", breaks=VERSION_DIFFERS)
 def header_wins(request: Request, context: FaultContext) -> None:
-    told = context.meta.get(VERSION_KEY)
-    if told == NO_VERSION and request.header("mcp-protocol-version") != told:
+    version = context.meta.get(VERSION_KEY)
+    if version == NO_VERSION and request.header("mcp-protocol-version") != version:
         request.body = request.body.replace(NO_VERSION.encode(), context.revision.date.encode())
 
 
-@on_response(
-    "a request that lacks something is refused with status 200",
-    breaks="sep-2575-http-server-meta-invalid-400",
-)
+@on_response("refuses an incomplete request with status 200", breaks=META_STATUS)
 def malformed_is_ok(response: Response, context: FaultContext) -> None:
     if CAPABILITIES_KEY not in context.meta:
         response.status = 200
 
 
-@on_response(
-    "a method that does not exist gets status 400", breaks="sep-2575-http-server-method-not-found-404"
-)
+@on_response("answers an unknown method with status 400", breaks=NOT_FOUND)
 def unknown_is_bad_request(response: Response, context: FaultContext) -> None:
     response.status = 400 if context.method == UNKNOWN else response.status
 
 
-@on_reply(
-    "a tool asks its user by a request", breaks="sep-2575-http-server-no-independent-requests-on-stream"
-)
+@on_reply("elicits with a request", breaks=NO_REQUESTS)
 def asks_by_request(reply: Json, context: FaultContext) -> list[Json]:
     if context.params.get("name") != ASKS or "result" not in reply:
         return [reply]
@@ -414,117 +407,77 @@ def asks_by_request(reply: Json, context: FaultContext) -> list[Json]:
     return [{"jsonrpc": "2.0", "id": "a question", "method": ELICIT, "params": params}, reply]
 
 
-@on_response(
-    "a version that is not spoken is refused with status 200",
-    breaks="sep-2575-http-server-unsupported-version-400",
-)
+@on_response("refuses an unsupported version with status 200", breaks=VERSION_STATUS)
 def no_such_version_is_ok(response: Response, context: FaultContext) -> None:
     if context.meta.get(VERSION_KEY) == NO_VERSION:
         response.status = 200
 
 
-@on_response("a missing capability is refused with status 200", breaks="sep-2575-missing-capability-http-400")
+@on_response("refuses a missing capability with status 200", breaks=UNDECLARED_STATUS)
 def capability_is_ok(response: Response, context: FaultContext) -> None:
     if context.params.get("name") == NEEDS_SAMPLING and response.status == 400:
         response.status = 200
 
 
-@on_request(
-    "a client that does not name itself is refused", breaks="sep-2575-request-meta-client-info-optional"
-)
+@on_request("refuses a client that does not name itself", breaks=NO_CLIENT)
 def strangers_refused(message: Json, context: FaultContext) -> Json | LocalAnswer:
     meta = meta_of(message)
     if CAPABILITIES_KEY not in meta or CLIENT_KEY in meta:
         return message
-    error = {"code": INVALID_PARAMS, "message": "who are you?"}
-    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([error_reply(message, INVALID_PARAMS, "no client name")])
 
 
-@on_request(
-    "a request without capabilities is served",
-    breaks="sep-2575-request-meta-invalid-missing-client-capabilities",
-)
+@on_request("serves a request without capabilities", breaks=MISSING_FIELD[CAPABILITIES_KEY])
 def capabilities_assumed(message: Json, context: FaultContext) -> Json:
-    meta = params_of(message).get("_meta")
-    if message.get("method") == "server/discover" and meta is not None:
-        meta.setdefault(CAPABILITIES_KEY, {})
+    if message.get("method") == DISCOVER and "_meta" in params_of(message):
+        meta_of(message).setdefault(CAPABILITIES_KEY, {})
     return message
 
 
-@on_request("a request without `_meta` is served", breaks="sep-2575-request-meta-invalid-missing-meta")
+@on_request("serves a request without `_meta`", breaks=NO_META)
 def served_without_meta(message: Json, context: FaultContext) -> Json:
-    if message.get("method") == "server/discover":
+    if message.get("method") == DISCOVER:
         declared = {VERSION_KEY: context.revision.date, CAPABILITIES_KEY: {}}
         params_of(message).setdefault("_meta", declared)
     return message
 
 
-@on_request(
-    "a request without a version is served", breaks="sep-2575-request-meta-invalid-missing-protocol-version"
-)
+@on_request("serves a request without a version", breaks=MISSING_FIELD[VERSION_KEY])
 def version_assumed(message: Json, context: FaultContext) -> Json:
-    meta = params_of(message).get("_meta")
-    if message.get("method") == "server/discover" and meta is not None:
-        meta.setdefault(VERSION_KEY, context.revision.date)
+    if message.get("method") == DISCOVER and "_meta" in params_of(message):
+        meta_of(message).setdefault(VERSION_KEY, context.revision.date)
     return message
 
 
-@on_reply("prompts are not declared", breaks="sep-2575-server-declares-prompts-in-discover")
-def prompts_unsaid(reply: Json, context: FaultContext) -> Json:
-    if context.method == "server/discover":
-        reply.get("result", {}).get("capabilities", {}).pop("prompts", None)
-    return reply
-
-
-@on_reply("the server does not say its name", breaks="sep-2575-server-identifies-in-result-meta")
-def nameless_server(reply: Json, context: FaultContext) -> Json:
-    if context.method == "server/discover":
-        reply.get("result", {}).get("_meta", {}).pop(SERVER_KEY, None)
-    return reply
-
-
-@on_reply("`server/discover` names no versions", breaks="sep-2575-server-implements-discover")
-def versions_unsaid(reply: Json, context: FaultContext) -> Json:
-    if context.method == "server/discover":
-        reply.get("result", {}).pop("supportedVersions", None)
-    return reply
-
-
-@on_request("log messages come to those who did not ask", breaks="sep-2575-server-no-log-without-loglevel")
+@on_request("sends log messages that were not requested", breaks=NO_LOG)
 def logs_unasked(message: Json, context: FaultContext) -> Json:
-    if names(message, LOGS):
-        message["params"]["_meta"].setdefault(LOG_LEVEL_KEY, "debug")
+    if params_of(message).get("name") == LOGS:
+        meta_of(message).setdefault(LOG_LEVEL_KEY, "debug")
     return message
 
 
-@on_request(
-    "a client that declares `sampling` is refused as well",
-    breaks="sep-2575-server-rejects-undeclared-capability",
-)
+@on_request("also refuses a client that declares `sampling`", breaks=UNDECLARED)
 def capability_never_enough(message: Json, context: FaultContext) -> Json:
-    if names(message, NEEDS_SAMPLING):
-        message["params"]["_meta"][CAPABILITIES_KEY] = {}
+    if params_of(message).get("name") == NEEDS_SAMPLING:
+        meta_of(message)[CAPABILITIES_KEY] = {}
     return message
 
 
-@on_reply(
-    "an error does not say which capability is missing",
-    breaks="sep-2575-server-rejects-undeclared-capability",
-)
+@on_reply("does not name the missing capability", breaks=UNDECLARED)
 def capability_unnamed(reply: Json, context: FaultContext) -> Json:
     if reply.get("error", {}).get("code") == MISSING_CAPABILITY:
         reply["error"]["data"] = {"requiredCapabilities": {"elicitation": {}}}
     return reply
 
 
-@on_reply("a refusal does not say what was wanted", breaks="sep-2575-server-unsupported-version-error")
+@on_reply("refuses a version without repeating it", breaks=VERSIONS)
 def version_not_repeated(reply: Json, context: FaultContext) -> Json:
     if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
         reply["error"]["data"]["requested"] = context.revision.date
     return reply
 
 
-@on_reply("a refusal offers a version that is not spoken", breaks="sep-2575-server-unsupported-version-error")
+@on_reply("offers a version that it does not support", breaks=VERSIONS)
 def versions_invented(reply: Json, context: FaultContext) -> Json:
     if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
         reply["error"]["data"]["supported"] = ["v1000.0.0"]
@@ -532,26 +485,25 @@ def versions_invented(reply: Json, context: FaultContext) -> Json:
 
 
 def _answers(method: str) -> Saboteur:
-    name = method.replace("/", "-").lower()
-
     def change(message: Json, context: FaultContext) -> Json | LocalAnswer:
         if message.get("method") != method:
             return message
-        return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": {"resultType": "complete"}}])
+        return LocalAnswer([result_reply(message, {"resultType": "complete"})])
 
     saboteur: Saboteur = on_request(
-        f"`{method}` is answered as in earlier revisions",
-        id=f"stateless.answers-{name}",
-        breaks=f"{SEP}http-server-method-not-found-404-{name}",
+        f"answers `{method}` as in earlier revisions",
+        id=f"stateless.answers-{REMOVED[method]}",
+        breaks=NOT_FOUND_BY_METHOD[method],
         transports=HTTP_ONLY,
     )(change)
     return saboteur
 
 
-ANSWERS: Final = (
-    _answers("initialize"),
-    _answers("logging/setLevel"),
-    _answers("ping"),
-    _answers("resources/subscribe"),
-    _answers("resources/unsubscribe"),
+ANSWERS: Final = tuple(map(_answers, REMOVED))
+RESULT_EDITS: Final = edited_results(
+    DISCOVER,
+    ("stateless.tools-unsaid", "serves tools without declaring them", MATCHES, "capabilities.tools", ABSENT),
+    ("stateless.prompts-unsaid", "does not declare prompts", PROMPTS, "capabilities.prompts", ABSENT),
+    ("stateless.nameless-server", "does not name itself", IDENTIFIES, ("_meta", SERVER_KEY), ABSENT),
+    ("stateless.versions-unsaid", "names no versions in discovery", DISCOVERS, "supportedVersions", ABSENT),
 )

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.evidence import judge_list, lacking
-from assay.lab.everything.fault import SCHEMA_TOOL, listed_schema
 from assay.lab.everything.fixture import fixture_tool
 from assay.lab.harness import (
     ABSENT,
@@ -19,31 +18,32 @@ from assay.lab.harness import (
     Trace,
     edited_results,
     observe,
-    on_reply,
     on_result,
 )
 from assay.lab.harness.need import A_TOOL, declares
 from assay.lab.harness.trace.listing import listings
 from assay.lab.suite.list_offer import TOOLS, observe_order
+from assay.lab.suite.self_description import as_object
 from assay.revisions.revision import Structured
 
 # --- what is asked
 
 
-READINGS = 3
+TOOL: Final = "json_schema_2020_12_tool"
 
 
-@official_scenario("tools-list", "The list of tools", needs=(declares("tools"), A_TOOL))
+REPEATS = 3
+
+
+@official_scenario("tools-list", "List tools three times", needs=(declares("tools"), A_TOOL))
 async def drive_tools_list(stage: Stage) -> None:
     peer = await stage.open()
-    for _ in range(READINGS):
+    for _ in range(REPEATS):
         await peer.pages("tools/list", "tools")
 
 
 @official_scenario(
-    "json-schema-2020-12",
-    "The keywords of JSON Schema 2020-12 reach the client",
-    needs=(fixture_tool("json_schema_2020_12_tool"),),
+    "json-schema-2020-12", "List a tool with keywords of JSON Schema 2020-12", needs=(fixture_tool(TOOL),)
 )
 async def drive_json_schema_2020_12(stage: Stage) -> None:
     peer = await stage.open()
@@ -57,14 +57,16 @@ LIST, NAMES, ORDER = "tools-list", "tools-name-format", "tools-list-deterministi
 NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
-@official_check(LIST, "Tools are listed in full", requirements=(LIST, NAMES, ORDER))
+@official_check(LIST, "Tools are listed with name, description and schema", requirements=(LIST, NAMES, ORDER))
 def judge_tools_list(trace: Trace) -> Iterator[Observation]:
     yield from judge_list(trace, LIST, "tools", _problem)
     for listing in listings(trace, "tools/list", "tools"):
-        odd = [name for name in listing.names if NAME.fullmatch(name) is None]
+        invalid = [name for name in listing.names if NAME.fullmatch(name) is None]
         if listing.names:
             expected = "1 to 128 of the characters A-Z a-z 0-9 _ - ."
-            yield observe(NAMES, not odd, listing, expected=expected, observed=", ".join(map(repr, odd)))
+            yield observe(
+                NAMES, not invalid, listing, expected=expected, observed=", ".join(map(repr, invalid))
+            )
     yield from observe_order(trace, ORDER, TOOLS)
 
 
@@ -74,36 +76,25 @@ def _problem(tool: dict[str, Any]) -> str | None:
     return None if isinstance(tool.get("inputSchema"), dict) else f"{tool['name']!r} without inputSchema"
 
 
-TOOL: Final = "json_schema_2020_12_tool"
-JSON_SCHEMA_2020_12_NAME: Final = "json-schema-2020-12"
-FOUND: Final = f"{JSON_SCHEMA_2020_12_NAME}-tool-found"
+KEYWORDS: Final = "json-schema-2020-12"
+LISTED: Final = f"{KEYWORDS}-tool-found"
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 
 
-def _object(value: Any) -> Schema:
-    return value if isinstance(value, dict) else {}
-
-
 def _address(schema: Schema) -> Any:
-    return _object(schema.get("$defs")).get("address")
+    return as_object(schema.get("$defs")).get("address")
 
 
 def _composed(schema: Schema) -> bool:
     parts = schema.get("allOf")
-    return isinstance(parts, list) and any(isinstance(_object(one).get("anyOf"), list) for one in parts)
+    return isinstance(parts, list) and any(isinstance(as_object(part).get("anyOf"), list) for part in parts)
 
 
 ALWAYS: Final[dict[str, tuple[str, Callable[[Schema], bool]]]] = {
-    f"{JSON_SCHEMA_2020_12_NAME}-$schema": (
-        f"`$schema`: {DIALECT}",
-        lambda schema: schema.get("$schema") == DIALECT,
-    ),
-    f"{JSON_SCHEMA_2020_12_NAME}-$defs": (
-        "`$defs` with `address`",
-        lambda schema: isinstance(_address(schema), dict),
-    ),
-    f"{JSON_SCHEMA_2020_12_NAME}-additionalProperties": (
+    f"{KEYWORDS}-$schema": (f"`$schema`: {DIALECT}", lambda schema: schema.get("$schema") == DIALECT),
+    f"{KEYWORDS}-$defs": ("`$defs` with `address`", lambda schema: isinstance(_address(schema), dict)),
+    f"{KEYWORDS}-additionalProperties": (
         "`additionalProperties: false`",
         lambda schema: schema.get("additionalProperties") is False,
     ),
@@ -116,107 +107,95 @@ SINCE_FREE_SCHEMAS: Final[dict[str, tuple[str, Callable[[Schema], bool]]]] = {
     ),
     "sep-2106-anchor-keyword-preserved": (
         "`$anchor: addressDef` in `$defs.address`",
-        lambda schema: _object(_address(schema)).get("$anchor") == "addressDef",
+        lambda schema: as_object(_address(schema)).get("$anchor") == "addressDef",
     ),
 }
-"""Before a schema might be any, a server that leaves these out is not blamed for it."""
+"""Required since a schema may be any JSON Schema; earlier, a server may omit these."""
 
 
 @official_check(
-    JSON_SCHEMA_2020_12_NAME,
-    "A tool's schema keeps its keywords",
-    requirements=(FOUND, *ALWAYS, *SINCE_FREE_SCHEMAS),
+    KEYWORDS, "The schema of a tool keeps its keywords", requirements=(LISTED, *ALWAYS, *SINCE_FREE_SCHEMAS)
 )
 def judge_json_schema_2020_12(trace: Trace) -> Iterator[Observation]:
     free = trace.revision.structured is Structured.ANY
-    for listing in (one for one in listings(trace, "tools/list", "tools") if one.complete):
+    for listing in filter(lambda listing: listing.complete, listings(trace, "tools/list", "tools")):
         tool = next((tool for tool in listing.items if tool.get("name") == TOOL), None)
-        yield observe(FOUND, tool is not None, listing, expected=f"the tool {TOOL}", observed="no such tool")
-        schema = _object((tool or {}).get("inputSchema"))
-        for row, (expected, keeps) in {**ALWAYS, **SINCE_FREE_SCHEMAS}.items() if tool else ():
-            kept = keeps(schema)
-            if kept or free or row in ALWAYS:
+        yield observe(LISTED, tool is not None, listing, expected=f"the tool {TOOL}", observed="no such tool")
+        schema = as_object((tool or {}).get("inputSchema"))
+        for requirement, (expected, keeps) in {**ALWAYS, **SINCE_FREE_SCHEMAS}.items() if tool else ():
+            holds = keeps(schema)
+            if holds or free or requirement in ALWAYS:
                 observed = f"an inputSchema with {', '.join(sorted(schema))}"
-                yield observe(row, kept, listing, expected=expected, observed=observed)
+                yield observe(requirement, holds, listing, expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_result(
-    "the order of the tools changes from list to list",
-    breaks="tools-list-deterministic-order",
-    method="tools/list",
-)
+@on_result("changes the order of tools", breaks="tools-list-deterministic-order", method="tools/list")
 def shuffled(result: Json, context: FaultContext) -> None:
     context.memory["times"] = context.memory.get("times", 0) + 1
     result["tools"].sort(key=lambda tool: tool["name"], reverse=context.memory["times"] % 2 == 0)
 
 
-@on_reply("`$defs` has become `definitions`", breaks="json-schema-2020-12-$defs")
-def definitions_renamed(reply: Json, context: FaultContext) -> Json:
-    if schema := listed_schema(reply, context):
-        schema["definitions"] = schema.pop("$defs")
-    return reply
+def _edit_schema(edit: Callable[[Schema], object]) -> Callable[[Json, FaultContext], None]:
+    def change(result: Json, context: FaultContext) -> None:
+        for tool in result["tools"]:
+            if tool["name"] == TOOL:
+                edit(tool["inputSchema"])
+
+    return change
 
 
-@on_reply("a schema has lost `$schema`", breaks="json-schema-2020-12-$schema")
-def schema_undated(reply: Json, context: FaultContext) -> Json:
-    listed_schema(reply, context).pop("$schema", None)
-    return reply
+def _drop(key: str) -> Callable[[Schema], object]:
+    return lambda schema: schema.pop(key)
 
 
-@on_reply("a schema has lost `additionalProperties`", breaks="json-schema-2020-12-additionalProperties")
-def anything_allowed(reply: Json, context: FaultContext) -> Json:
-    listed_schema(reply, context).pop("additionalProperties", None)
-    return reply
-
-
-@on_result(
-    "the tool with the schema is not listed", breaks="json-schema-2020-12-tool-found", method="tools/list"
+SCHEMA_FAULTS: Final = tuple(
+    on_result(
+        fault,
+        id=f"tools.{name}",
+        breaks=breaks,
+        method="tools/list",
+        window=lambda revision, breaks=breaks: breaks in ALWAYS or revision.structured is Structured.ANY,
+    )(_edit_schema(edit))
+    for name, fault, breaks, edit in (
+        (
+            "definitions-renamed",
+            "renames `$defs` to `definitions`",
+            f"{KEYWORDS}-$defs",
+            lambda schema: schema.update(definitions=schema.pop("$defs")),
+        ),
+        ("schema-undated", "drops `$schema`", f"{KEYWORDS}-$schema", _drop("$schema")),
+        (
+            "anything-allowed",
+            "drops `additionalProperties`",
+            f"{KEYWORDS}-additionalProperties",
+            _drop("additionalProperties"),
+        ),
+        (
+            "anchor-dropped",
+            "drops `$anchor`",
+            "sep-2106-anchor-keyword-preserved",
+            lambda schema: schema["$defs"]["address"].pop("$anchor"),
+        ),
+        ("composition-dropped", "drops `allOf`", "sep-2106-composition-keywords-preserved", _drop("allOf")),
+        ("condition-cut", "drops `else`", "sep-2106-conditional-keywords-preserved", _drop("else")),
+    )
 )
+
+
+@on_result("does not list the tool", breaks="json-schema-2020-12-tool-found", method="tools/list")
 def schema_hidden(result: Json, context: FaultContext) -> None:
-    listed = result["tools"]
-    result["tools"] = [one for one in listed if one["name"] != SCHEMA_TOOL]
-
-
-@on_reply(
-    "a schema has lost `$anchor`",
-    breaks="sep-2106-anchor-keyword-preserved",
-    window=lambda revision: revision.structured is Structured.ANY,
-)
-def anchor_dropped(reply: Json, context: FaultContext) -> Json:
-    if schema := listed_schema(reply, context):
-        schema["$defs"]["address"].pop("$anchor")
-    return reply
-
-
-@on_reply(
-    "a schema has lost `allOf`",
-    breaks="sep-2106-composition-keywords-preserved",
-    window=lambda revision: revision.structured is Structured.ANY,
-)
-def composition_dropped(reply: Json, context: FaultContext) -> Json:
-    listed_schema(reply, context).pop("allOf", None)
-    return reply
-
-
-@on_reply(
-    "a schema has lost `else`",
-    breaks="sep-2106-conditional-keywords-preserved",
-    window=lambda revision: revision.structured is Structured.ANY,
-)
-def condition_cut(reply: Json, context: FaultContext) -> Json:
-    listed_schema(reply, context).pop("else", None)
-    return reply
+    result["tools"] = [tool for tool in result["tools"] if tool["name"] != TOOL]
 
 
 RESULT_EDITS: Final = edited_results(
     "tools/list",
-    ("tools.undescribed", "a tool has no description", "tools-list", "tools.0.description", ABSENT),
+    ("tools.undescribed", "lists a tool without a description", "tools-list", "tools.0.description", ABSENT),
     (
         "tools.name-with-spaces",
-        "a tool's name has a space in it",
+        "lists a name with a space",
         "tools-name-format",
         "tools.0.name",
         "simple text",
