@@ -21,7 +21,7 @@ from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.run.runner import Runner, RunSettings, SubjectDown
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.suites import protocol_suite
 from interop.exit_code import check_names, exit_code, stop_on_request
 from interop.official import Aborted, Exit

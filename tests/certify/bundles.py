@@ -30,7 +30,7 @@ from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import dump_run, parse_run
 from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.subject import served
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Verdict
 from assay.lab.suites import suite_named

@@ -11,7 +11,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from assay.certify.bundle import directory, layout
 from assay.certify.bundle.contents import BundleContents, Inputs, compose
 from assay.certify.bundle.environment import BadEnvironment
 from assay.certify.bundle.run_collector import RunCollector
@@ -33,6 +32,7 @@ from assay.lab.subjects import not_there
 from assay.lab.suites import suite_named
 from assay.lab.target import Target
 
+from .bundle import directory, layout
 from .extra import require_certify
 from .inputs import entry_of, inputs_of, this_moment, with_reported_name
 from .options import CertifyOptions

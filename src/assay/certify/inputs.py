@@ -13,11 +13,9 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from assay.certify.bundle import environment
 from assay.certify.bundle.bundle_manifest import Artifact
 from assay.certify.bundle.contents import Inputs
 from assay.certify.bundle.directory import CannotWrite, check_target
-from assay.certify.vulnerabilities import osv_export
 from assay.lab.error import CannotJudge, InvalidOptions
 from assay.lab.harness.run.run import Run
 from assay.lab.surroundings import check_directories, read_entry
@@ -26,9 +24,11 @@ from assay.signing.dsse import Role, Trust
 from assay.signing.keys import SigningKey, read_public_key, read_signing_key
 
 from . import metrics
+from .bundle import environment
 from .metrics import Metrics
 from .options import CertifyOptions
 from .profile_list import newest
+from .vulnerabilities import osv_export
 
 T = TypeVar("T")
 _PYTHON: Final = re.compile(r"(python|pypy)(\d+(\.\d+)?)?(\.exe)?")

@@ -11,7 +11,7 @@ from assay.lab.harness.links.broken_off import NoToken
 from assay.lab.harness.links.identity import BadIdentity, Identity
 from assay.lab.harness.subject.bearer import EXPIRED, FOREIGN, OTHER, USUAL, WEAK, TokenSet
 from assay.lab.harness.subject.token_source import ClientCredentials, TokenSource
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Redaction
 
 from .error import CannotJudge, InvalidOptions
 from .options import SECRET, Access

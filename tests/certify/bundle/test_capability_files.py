@@ -12,7 +12,7 @@ from assay.lab.harness.run.run import Run, SubjectRecord
 from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import served
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import suite_named
 from assay.revisions.registry import PER_REQUEST

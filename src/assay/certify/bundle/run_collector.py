@@ -7,7 +7,7 @@ import msgspec
 from assay.lab.harness.naming import dashed
 from assay.lab.harness.run.run import CellResult, Run, dump_run, redacted
 from assay.lab.harness.trace.file import dump_trace
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.harness.trace.trace import Trace
 
 from . import layout

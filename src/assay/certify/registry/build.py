@@ -8,10 +8,8 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from assay.lab.harness.driver.server_stream import open_server_stream
-from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.links.http_call import Address
-from assay.lab.harness.links.http_request import fetch
+from assay.lab.harness.driver.stage import Stage, open_server_stream
+from assay.lab.harness.links.http_call import Address, fetch
 from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.bearer import claims_of
@@ -28,7 +26,7 @@ from assay.lab.harness.subject.registry_entry import (
     version_of,
 )
 from assay.lab.harness.subject.subject import Subject
-from assay.lab.harness.trace.resource_metadata import candidate_paths
+from assay.lab.harness.trace.authorization import candidate_paths
 from assay.lab.harness.transport import Transport
 from assay.lab.marketplace.capabilities.manifest import PLACES
 from assay.revisions.registry import REVISIONS

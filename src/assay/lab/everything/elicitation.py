@@ -22,7 +22,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.question import ELICIT, SAMPLE, Round, question_params, rounds_of
-from assay.lab.harness.driver.server_stream import open_server_stream
+from assay.lab.harness.driver.stage import open_server_stream
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, OnReply, OnRequest
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.trace.trace import Exchange

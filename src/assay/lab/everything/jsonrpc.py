@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness import ABSENT, FaultContext, Json, Observation, Trace, edited_results, on_reply
-from assay.lab.harness.trace.wire_shape import observed_shapes
+from assay.lab.harness.trace.shape import observed_shapes
 
 from .declaration import official_check
 

@@ -26,7 +26,7 @@ from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.choice import CHANGING, matching_tools
 from assay.lab.harness.driver.list_change import UPDATED
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.server_stream import open_server_stream
+from assay.lab.harness.driver.stage import open_server_stream
 from assay.lab.harness.need import A_RESOURCE, Need, declares
 from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.scenario import Scenario

@@ -17,7 +17,7 @@ from assay.lab.harness import (
     on_request,
     on_result,
 )
-from assay.lab.harness.driver.server_stream import open_server_stream
+from assay.lab.harness.driver.stage import open_server_stream
 from assay.lab.harness.need import declares
 from assay.lab.harness.sabotage.saboteur import params_of
 from assay.lab.harness.trace.trace import Exchange

@@ -23,7 +23,7 @@ from assay.lab.harness.subject.process import Process
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape, read_messages
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.harness.trace.trace import SENTINEL, STILL_OPEN, Trace
 from assay.revisions.revision import Batching, Revision
 

@@ -7,8 +7,14 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, CLIENT_KEY, LOG_LEVEL_KEY, VERSION_KEY
-from assay.lab.harness.driver.mirrored_header import mirror_headers, param_headers
+from assay.lab.harness.driver.message_meta import (
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    LOG_LEVEL_KEY,
+    VERSION_KEY,
+    mirror_headers,
+    param_headers,
+)
 from assay.lab.harness.transport import Transport
 
 from .ambiguity import LISTENING

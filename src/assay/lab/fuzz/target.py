@@ -7,7 +7,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from assay.lab.harness.links.broken_off import BrokenOff
 from assay.lab.harness.subject.subject import Subject
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.harness.trace.trace import Trace
 
 from .case import Case

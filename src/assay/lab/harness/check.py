@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
-from assay.lab.harness.trace.excerpt import excerpts
-from assay.lab.harness.trace.reproduction import reproduction
+from assay.lab.harness.trace.evidence import excerpts, reproduction
 from assay.lab.harness.trace.trace import Trace
 
 from .naming import id_of

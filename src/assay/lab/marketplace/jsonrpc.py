@@ -21,10 +21,9 @@ from assay.lab.harness import (
     on_result,
     scenario,
 )
-from assay.lab.harness.driver.choice import NOWHERE
+from assay.lab.harness.driver.choice import NOWHERE, safe_requests_for
 from assay.lab.harness.driver.message_meta import VERSION_KEY, declared
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.safe_request import safe_requests_for
 from assay.lab.harness.need import declares, either
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.listing import Listing, listings

@@ -25,8 +25,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.check import Check
 from assay.lab.harness.driver.argument import arguments_for, invalid_arguments
-from assay.lab.harness.driver.message_meta import declared
-from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.message_meta import declared, param_headers
 from assay.lab.harness.driver.peer import Peer, Reply, encode
 from assay.lab.harness.links.broken_off import NoAnswer
 from assay.lab.harness.need import declares, either

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness import Json, Observation, Stage, Trace, observe, on_span, scenario
-from assay.lab.harness.driver.safe_request import SafeRequest, safe_requests_for
+from assay.lab.harness.driver.choice import SafeRequest, safe_requests_for
 from assay.lab.harness.need import EXPORTED_SPANS
 from assay.lab.harness.sabotage.saboteur import OnSpan, newest_of_each_kind
 from assay.lab.harness.subject.facts import Facts

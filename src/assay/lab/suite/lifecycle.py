@@ -23,7 +23,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, questions
 from assay.lab.harness.sabotage.saboteur import LocalAnswer
-from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.shape import is_server_message
 from assay.lab.harness.trace.trace import Exchange

@@ -9,8 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from assay.lab.harness import Observation, Trace, observe
-from assay.lab.harness.trace.declaration import declaration
-from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.trace.listing import Listing, declaration, listings
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import NOT_RECEIVED
 

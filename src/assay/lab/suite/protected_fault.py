@@ -18,7 +18,7 @@ from assay.lab.harness import FaultContext, Json, Request, Response, on_call
 from assay.lab.harness.naming import id_of
 from assay.lab.harness.sabotage.saboteur import WITH_TOKENS, Saboteur
 from assay.lab.harness.subject.bearer import claims_of
-from assay.lab.harness.trace.resource_metadata import WELL_KNOWN
+from assay.lab.harness.trace.authorization import WELL_KNOWN
 
 FIRST = "first credentials"
 Selects = Callable[[Request, FaultContext], bool]

@@ -20,14 +20,14 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.choice import ASKING, matching_tools
-from assay.lab.harness.driver.input_round import retry
-from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.message_meta import param_headers
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.try_open import open_admitted, try_open
+from assay.lab.harness.driver.question import retry
+from assay.lab.harness.driver.stage import open_admitted, try_open
 from assay.lab.harness.need import A_SESSION, ANOTHER_USER, PROTECTED, Need
 from assay.lab.harness.subject.bearer import BEARER, NONE, OTHER
 from assay.lab.harness.subject.facts import Facts
-from assay.lab.harness.trace.admission import calls_with, in_query, is_admitted, is_public, outcome_text
+from assay.lab.harness.trace.authorization import calls_with, in_query, is_admitted, is_public, outcome_text
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.asking.question import ALL_CAPABILITIES, MAX_REQUESTS, Answers

@@ -11,7 +11,7 @@ from assay.lab.harness import Stage, Trace
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, announced_lists
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.server_stream import open_server_stream
+from assay.lab.harness.driver.stage import open_server_stream
 from assay.lab.harness.need import Need
 from assay.lab.harness.trace.frame import Frame, Kind
 from assay.lab.harness.trace.message import Message, Shape, same_id

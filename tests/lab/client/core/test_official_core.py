@@ -11,7 +11,7 @@ import pytest
 from assay.lab.client.core.headers import ALL_VALUES, CUSTOM_CALLS
 from assay.lab.client.core.json_schema import ECHO, SCHEMA
 from assay.lab.client.core.sse_retry import LAST_EVENT, TOOL
-from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.driver.message_meta import as_header
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import suite_named

@@ -1,12 +1,29 @@
-"""The tools, arguments and resources that a scenario selects."""
+"""Selection of tools and of safe requests."""
 
 from typing import Any
 
-from assay.lab.harness.driver.choice import ASKING, CHANGING, argument_sets, matching_tools, uris_of
+from assay.lab.harness.driver.choice import (
+    A_SAFE_REQUEST,
+    ASKING,
+    CHANGING,
+    OTHERS,
+    TOOLS,
+    SafeRequest,
+    argument_sets,
+    matching_tools,
+    safe_requests_for,
+    uris_of,
+)
 from assay.lab.harness.subject.facts import Facts
 from assay.revisions.registry import REVISIONS
 
 DATE = REVISIONS[-1].date
+READ = {"readOnlyHint": True}
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "x-mcp-header": "City"}},
+    "required": ["city"],
+}
 
 
 def tool(name: Any, description: str = "", **more: Any) -> dict[str, Any]:
@@ -39,3 +56,46 @@ def test_argument_sets_differ_in_unconstrained_strings() -> None:
     assert first["mode"] == second["mode"] == "fast" and first["text"] != second["text"]
     assert argument_sets(tool("load", inputSchema={"type": "object"})) == [{}]
     assert argument_sets(tool("odd", inputSchema=None)) == [{}]
+
+
+def test_only_read_only_tools_resources_and_prompts_without_required_arguments() -> None:
+    facts = Facts(
+        "any",
+        tools=[{"name": "look", "annotations": READ, "inputSchema": SCHEMA}, {"name": "delete"}],
+        resources=[{"uri": "a:b"}, {"uri": 3}],
+        prompts=[
+            {"name": "plain"},
+            {"name": "open", "arguments": [{"name": "a"}, 7]},
+            {"name": "strict", "arguments": [{"name": "a", "required": True}]},
+        ],
+    )
+    assert safe_requests_for(facts) == [
+        SafeRequest(
+            "tools/call", {"name": "look", "arguments": {"city": "assay"}}, {"Mcp-Param-City": "assay"}
+        ),
+        SafeRequest("resources/read", {"uri": "a:b"}),
+        SafeRequest("prompts/get", {"name": "plain"}),
+        SafeRequest("prompts/get", {"name": "open"}),
+    ]
+
+
+def test_a_server_with_thousands_of_items_gets_few_requests() -> None:
+    tools = [{"name": str(number), "annotations": READ} for number in range(100)]
+    resources = [{"uri": f"a:{number}"} for number in range(100)]
+    assert len(safe_requests_for(Facts("any", tools=tools, resources=resources))) == TOOLS + OTHERS
+
+
+def test_tools_that_need_fewer_arguments_come_first() -> None:
+    tools = [
+        {"name": "search", "annotations": READ, "inputSchema": SCHEMA},
+        {"name": "status", "annotations": READ},
+    ]
+    assert [request.params["name"] for request in safe_requests_for(Facts("any", tools=tools))] == [
+        "status",
+        "search",
+    ]
+
+
+def test_a_server_without_harmless_items_does_not_meet_the_need() -> None:
+    assert not A_SAFE_REQUEST.met(Facts("any", tools=[{"name": "delete"}]))
+    assert A_SAFE_REQUEST.met(Facts("any", resources=[{"uri": "a:b"}]))

@@ -4,7 +4,7 @@ import asyncio
 import json
 from typing import Any
 
-from assay.lab.harness.driver.notification import Notifications
+from assay.lab.harness.driver.inbound import Notifications
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.links.link import Sent
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender

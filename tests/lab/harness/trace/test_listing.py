@@ -1,7 +1,6 @@
 """Pages of one pass form a listing; capabilities are read from either opening."""
 
-from assay.lab.harness.trace.declaration import declaration
-from assay.lab.harness.trace.listing import listings
+from assay.lab.harness.trace.listing import declaration, listings
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request, result, stdio_trace
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from assay.lab.harness.trace.frame import Kind
-from assay.lab.harness.trace.log_level import LEVELS, severity
+from assay.lab.harness.trace.message import LEVELS, severity
 from assay.lab.harness.trace.order import is_later, open_requests
 from assay.lab.harness.trace.trace import Trace
 from tests.lab.traces import http_trace, request, result, stdio_trace

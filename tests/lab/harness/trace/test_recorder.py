@@ -6,8 +6,7 @@ import pytest
 
 from assay.lab.harness.trace import recorder as module
 from assay.lab.harness.trace.frame import Header, Kind, Sender
-from assay.lab.harness.trace.recorder import Flooded, Recorder
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Flooded, Recorder, Redaction
 
 HEADER = Header("any", "http", "subject", "scenario")
 TOKEN = "s3cret-token"
@@ -76,3 +75,17 @@ def test_bytes_are_bounded_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     recorder.record(Sender.SUBJECT, "1/lines", Kind.LINE, b"12345678")
     with pytest.raises(Flooded):
         recorder.record(Sender.SUBJECT, "1/lines", Kind.LINE, b"1234")
+
+
+def test_a_secret_is_replaced_from_when_it_is_learned() -> None:
+    redaction = Redaction(["known-from-the-start"])
+    redaction.learn("learned-later")
+    redaction.learn("learned-later-and-longer")
+    text = b"known-from-the-start learned-later-and-longer learned-later"
+    assert redaction.text(text) == b"[redacted] [redacted] [redacted]"
+
+
+def test_secret_too_short_to_be_unique_is_not_replaced() -> None:
+    redaction = Redaction()
+    redaction.learn("ping")
+    assert redaction.text(b"ping") == b"ping"

@@ -11,7 +11,7 @@ from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.stage import ClientStage
-from assay.lab.harness.trace.challenge import METADATA
+from assay.lab.harness.trace.authorization import METADATA
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 

@@ -21,7 +21,7 @@ from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.client_script import ClientScript
 from assay.lab.harness.scripted_server.stage import ClientStage
-from assay.lab.harness.trace.challenge import challenges
+from assay.lab.harness.trace.authorization import challenges
 from assay.lab.harness.trace.trace import Call
 
 from .altered_request import ENDPOINT, TOKEN, is_to

@@ -21,7 +21,7 @@ from assay.authority.keys import UNREADABLE
 from assay.lab.harness import Trace
 from assay.lab.harness.links.http_text import body_of
 from assay.lab.harness.scripted_server.client_run import SETTING
-from assay.lab.harness.trace.challenge import Challenge, challenges
+from assay.lab.harness.trace.authorization import Challenge, challenges
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Call
 

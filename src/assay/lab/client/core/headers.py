@@ -13,7 +13,7 @@ from assay.lab.client.declaration import official_scenario
 from assay.lab.client.evidence import HANDSHAKE_METHODS, fail_unobserved
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Json, Observation, Request, Trace, observe
-from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.driver.message_meta import as_header
 from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, misbehaving, on_received, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step

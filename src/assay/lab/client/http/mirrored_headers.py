@@ -12,7 +12,7 @@ import msgspec
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, HANDSHAKE_METHODS, endpoint_calls, observe_continued
 from assay.lab.harness import Json, Observation, Request, Trace, check, observe
-from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.driver.message_meta import as_header
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_received, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient

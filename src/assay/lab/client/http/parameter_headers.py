@@ -9,7 +9,7 @@ from typing import Final
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, calls_of, endpoint_calls, has_ended
 from assay.lab.harness import Observation, Request, Trace, check, observe
-from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.driver.message_meta import as_header
 from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import Answer, AnswerError

@@ -22,8 +22,7 @@ from assay.lab.harness import (
     on_result,
 )
 from assay.lab.harness.check import Check
-from assay.lab.harness.driver.input_round import retry
-from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, declare_for
+from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, declare_for, retry
 from assay.lab.harness.sabotage.saboteur import params_of
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.subject.discovery import LISTS

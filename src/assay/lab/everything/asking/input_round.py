@@ -8,10 +8,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from assay.lab.harness import Json, Observation, Stage, Trace, observe
-from assay.lab.harness.driver.input_round import retry
+from assay.lab.harness.driver.inbound import SAMPLED
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE
-from assay.lab.harness.driver.responder import SAMPLED
+from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, retry
 from assay.lab.harness.sabotage.saboteur import params_of
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.envelope import duplicate_keys

@@ -8,8 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from assay.lab.harness import FaultContext, Json, result_reply
-from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, as_header
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, OnRequest
 from assay.lab.suite.self_description import as_object
 from assay.model.error import HEADER_MISMATCH

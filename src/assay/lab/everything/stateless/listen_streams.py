@@ -12,7 +12,7 @@ from assay.lab.harness import FaultContext, Json, Observation, Trace, observe, o
 from assay.lab.harness.driver.list_change import LISTS
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.sabotage.saboteur import meta_of
-from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import same_id
 from assay.lab.harness.trace.trace import NOT_RECEIVED
 from assay.lab.suite.subscription import (

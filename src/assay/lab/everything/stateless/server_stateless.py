@@ -37,7 +37,7 @@ from assay.lab.harness.driver.question import ELICIT
 from assay.lab.harness.links.http_text import parse_head
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, Saboteur, meta_of, params_of
 from assay.lab.harness.subject.facts import Facts
-from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import HTTP_ONLY, Transport

@@ -9,8 +9,7 @@ from assay.lab.everything.declaration import official_check, official_scenario
 from assay.lab.everything.evidence import answered, no_faults, result_faults
 from assay.lab.everything.fixture import HAS_TASKS, TASKS, UNDECLARED, declares_tasks, fixture_tool
 from assay.lab.harness import FaultContext, Json, Observation, Request, Stage, Trace, error_reply, observe
-from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, as_header
 from assay.lab.harness.sabotage.saboteur import BOTH, OnReply, OnRequest, meta_of
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY

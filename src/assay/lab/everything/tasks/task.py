@@ -15,7 +15,7 @@ from assay.lab.everything.double.tasks import DOUBLE
 from assay.lab.everything.evidence import answered, no_faults
 from assay.lab.everything.fixture import TASKS, declares_tasks
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe
-from assay.lab.harness.driver.mirrored_header import as_header
+from assay.lab.harness.driver.message_meta import as_header
 from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Exchange

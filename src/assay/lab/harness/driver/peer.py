@@ -24,10 +24,8 @@ from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.trace.trace import NOT_RECEIVED, PROBE, PROBED, SENTINEL
 from assay.revisions.revision import Opening, Revision
 
-from .message_meta import CLIENT, declared
-from .mirrored_header import param_headers
-from .notification import Notifications
-from .responder import Responder, usual_answer
+from .inbound import Notifications, Responder, usual_answer
+from .message_meta import CLIENT, declared, param_headers
 
 PAGES: Final = 100
 """Pages of a list to read at most; a check reports lists that never end."""

@@ -6,7 +6,7 @@ this module.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -15,7 +15,8 @@ from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.trace import Exchange, Trace
 
-from .message_meta import CAPABILITIES_KEY
+from .message_meta import CAPABILITIES_KEY, param_headers
+from .peer import Peer, Reply
 
 ELICIT: Final = "elicitation/create"
 SAMPLE: Final = "sampling/createMessage"
@@ -25,6 +26,8 @@ MAY_ASK_DURING: Final = ("tools/call", "prompts/get", "resources/read")
 """Client requests during which a server may ask questions."""
 URL_REQUIRED: Final = -32042
 """Error code of a request that requires the user to open a URL first."""
+ROUNDS: Final = 8
+"""Retries of one request; a check reports a subject that never stops asking."""
 
 
 class Question(Struct, frozen=True):
@@ -183,3 +186,36 @@ class _Declarations:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+async def converse(peer: Peer, method: str, params: dict[str, Any], **options: Any) -> Reply:
+    """Send a request, and retry it with the driver's answers as long as the result is `input_required`.
+
+    In revisions where the subject asks with requests, the peer answers those as they arrive.
+    """
+    reply = await peer.request(method, params, **options)
+    for _ in range(ROUNDS):
+        if reply.result.get("resultType") != "input_required":
+            break
+        reply = await peer.request(method, {**params, **retry(peer, reply.result)}, **options)
+    return reply
+
+
+async def converse_with(peer: Peer, tool: Mapping[str, Any], arguments: dict[str, Any]) -> Reply:
+    """Call a tool by its definition, as `converse` does."""
+    headers = param_headers(dict(tool), arguments) if peer.revision.http.mirrored else {}
+    return await converse(peer, "tools/call", {"name": tool["name"], "arguments": arguments}, headers=headers)
+
+
+def retry(peer: Peer, result: dict[str, Any]) -> dict[str, Any]:
+    """The extra parameters of a retry: the driver's answers, and the request state of the result."""
+    responses: dict[str, Any] = {}
+    requests = result.get("inputRequests")
+    for key, question in requests.items() if isinstance(requests, dict) else ():
+        fields = question if isinstance(question, dict) else {}
+        answer = peer.answer_to(str(fields.get("method")), fields.get("params"))
+        # A client can only report a failure by omitting the answer.
+        if answer is not None and "result" in answer:
+            responses[key] = answer["result"]
+    state = {"requestState": result["requestState"]} if "requestState" in result else {}
+    return {"inputResponses": responses, **state}

@@ -6,18 +6,21 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
+import msgspec
+
+from assay.lab.harness.links.broken_off import ConnectionRejected
 from assay.lab.harness.links.identity import CERTIFICATE
 from assay.lab.harness.links.link import Link
-from assay.lab.harness.subject.bearer import BEARER, USUAL, TokenSet
+from assay.lab.harness.subject.bearer import BEARER, NONE, USUAL, TokenSet
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.out_of_band import OutOfBand
-from assay.lab.harness.subject.process_pool import Opening, ProcessPool, is_unchanged
+from assay.lab.harness.subject.process_pool import ProcessPool, RecordedOpening, is_unchanged
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
-from assay.revisions.revision import Revision
+from assay.revisions.revision import Opening, Revision
 
-from .peer import Peer
+from .peer import Peer, Reply
 
 NOTES_CHANNEL: Final = "beside/notes"
 SPANS_CHANNEL: Final = "beside/spans"
@@ -49,7 +52,7 @@ class Stage:
         self._connect = connect
         self._peers: list[Peer] = []
         self._pool = pool
-        self._openings: dict[Peer, Opening] = {}
+        self._openings: dict[Peer, RecordedOpening] = {}
         """Openings of conversations that another scenario might continue."""
 
     @property
@@ -105,7 +108,7 @@ class Stage:
         peer.is_open = True
         frames = self._recorder.trace(closed=False).frames
         opening = tuple(frame for frame in frames if frame.connection == peer.name)
-        self._openings[peer] = Opening(opening, self._recorder.begun)
+        self._openings[peer] = RecordedOpening(opening, self._recorder.begun)
         return peer
 
     def note(self, label: str, **info: Any) -> None:
@@ -135,3 +138,50 @@ class Stage:
         for peer in reusable:
             await self._pool.keep(peer, self._openings[peer], trace)
         return reusable
+
+
+async def open_server_stream(stage: Stage, peer: Peer) -> bool:
+    """Open the stream, and return whether the server may send messages on it.
+
+    Transports with a single channel need no extra stream. A server that neither opens nor refuses the stream
+    while it answers other requests is assumed to send the head with its first message; a late refusal ends
+    the wait for messages on the stream.
+    """
+    if stage.transport is not Transport.HTTP or not stage.revision.http.sessions:
+        return stage.transport is not Transport.HTTP
+    peer.server_stream = await peer.http.listen()
+    await peer.wait_accepted(peer.server_stream)
+    return peer.server_stream.may_stream
+
+
+async def try_open(stage: Stage, bearer: str) -> bool:
+    """Open a conversation with a token of this kind; returns whether the subject accepted it."""
+    try:
+        peer = await stage.connect(bearer)
+    except ConnectionRejected:
+        return False
+    return (await send_opening(stage, peer)).is_result
+
+
+async def send_opening(stage: Stage, peer: Peer) -> Reply:
+    """Send a request that can open any conversation."""
+    if stage.revision.opening is Opening.HANDSHAKE:
+        return await peer.initialize()
+    return await peer.request(stage.plain)
+
+
+async def send_opening_by_query(stage: Stage) -> Reply:
+    """Send a request with the usual token in the URL, and none in the header."""
+    peer = await stage.connect(NONE)
+    address = peer.http.address
+    separator = "&" if "?" in address.target else "?"
+    target = f"{address.target}{separator}access_token={stage.tokens.get(USUAL)}"
+    peer.http.address = msgspec.structs.replace(address, target=target)
+    return await send_opening(stage, peer)
+
+
+async def open_admitted(stage: Stage) -> Peer:
+    """The control experiment for refusals: with the usual token, the subject answers."""
+    peer = await stage.open()
+    await peer.request(stage.plain)
+    return peer

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from assay.lab.harness.links.http_text import CRLF, HEAD_END
-from assay.lab.harness.trace.excerpt import excerpt
+from assay.lab.harness.trace.evidence import excerpt
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 
 from .canonical import Canonical

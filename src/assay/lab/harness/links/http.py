@@ -3,25 +3,55 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from assay.lab.harness.driver.mirrored_header import mirror_headers
+from assay.lab.harness.driver.message_meta import mirror_headers
 from assay.lab.harness.subject.bearer import USUAL
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
-from assay.lab.harness.trace.recorder import Recorder
+from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded, Recorder
 from assay.lab.harness.trace.trace import STILL_OPEN, events_of
 from assay.revisions.revision import Opening, Revision
 
 from .broken_off import BrokenOff
-from .event_stream import Blocks, has_comment
 from .http_call import Address, Ended, HeadRead, Part, PieceRead, connect, read_response
 from .http_text import EVENT_STREAM, JSON, Head, with_bearer, write_request
 from .identity import DEFAULT_IDENTITY, Identity
 from .link import Inbox, Sent
 
+# A line ends in CR LF, LF or CR; a blank line ends a block.
+_BLANK: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n|$))")
+_COMMENT: Final = re.compile(rb"(?:^|[\r\n]):")
 ACCEPT: Final = f"{JSON}, {EVENT_STREAM}"
 MAX_BODY: Final = 32 * 1024 * 1024
+
+
+def has_comment(block: bytes) -> bool:
+    return _COMMENT.search(block) is not None
+
+
+class Blocks:
+    def __init__(self) -> None:
+        self.rest = b""
+        """The bytes since the last complete block."""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Return the blocks that `data` completes.
+
+        Raises:
+            Flooded: a block exceeds the size limit of a trace.
+        """
+        self.rest += data
+        blocks = []
+        begin = 0
+        for match in _BLANK.finditer(self.rest):
+            blocks.append(self.rest[begin : match.end()])
+            begin = match.end()
+        self.rest = self.rest[begin:]
+        if len(self.rest) > MAX_BYTES:
+            raise Flooded
+        return blocks
 
 
 class HttpLink:

@@ -1,23 +1,21 @@
-"""One HTTP/1.1 exchange per connection: sends any bytes, yields the parts of the response as they arrive.
-
-Nothing is repaired, redirected or retried. No HTTP library is used, so the lab sees what the subject wrote.
-"""
+"""One HTTP/1.1 exchange per connection: sends any bytes, yields the parts of the response as they arrive."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import ssl
-from collections.abc import AsyncIterator
-from typing import Final
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
+import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.subject.bearer import USUAL
 
-from .broken_off import Unreachable
-from .http_text import HEAD_END, Head, parse_head
+from .broken_off import NoAnswer, Unreachable
+from .http_text import HEAD_END, Head, parse_head, write_request
 from .identity import DEFAULT_IDENTITY, Identity
 
 MAX_HEAD: Final = 64 * 1024
@@ -25,6 +23,8 @@ PIECE: Final = 64 * 1024
 _PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SECURE: Final = frozenset({"https", "wss"})
+PATIENCE: Final = 10.0
+MOST: Final = 1024 * 1024
 
 
 def is_local(authority: str) -> bool:
@@ -181,3 +181,54 @@ async def _read_chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
             pass  # trailers
     except asyncio.IncompleteReadError:
         raise ConnectionCut("the connection ended inside a chunked body") from None
+
+
+class Answer(Struct, frozen=True):
+    status: int = 0
+    """0 if no response came."""
+    body: bytes = b""
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The JSON object in the body; empty if there is none."""
+        try:
+            value = msgspec.json.decode(self.body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+
+async def fetch(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes = b"",
+    identity: Identity = DEFAULT_IDENTITY,
+) -> Answer:
+    """
+    Raises:
+        ValueError: the URL is not usable.
+        BrokenOff: no connection, or no answer in time.
+    """
+    address = Address.of(url)
+    reader, writer = await connect(address, PATIENCE, identity)
+    own = {"Host": address.authority, "Connection": "close", "Content-Length": str(len(body))}
+    try:
+        async with asyncio.timeout(PATIENCE):
+            writer.write(write_request(method, address.target, {**own, **headers}.items(), body))
+            return await _answer(reader, method)
+    except TimeoutError:
+        raise NoAnswer(f"{method} {address.authority}", PATIENCE) from None
+    finally:
+        writer.close()
+
+
+async def _answer(reader: asyncio.StreamReader, method: str) -> Answer:
+    status, body = 0, b""
+    async for part in read_response(reader, method):
+        match part:
+            case HeadRead(_, head):
+                status = head.status
+            case PieceRead(data) if len(body) < MOST:
+                body += data
+    return Answer(status, body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from base64 import b64encode
 from collections.abc import Mapping
+from hashlib import sha1
 from typing import Any, Final
 
 from assay.lab.harness.trace.frame import Kind, Sender
@@ -26,6 +27,7 @@ PIECE: Final = 64 * 1024
 GRACE: Final = 1.0
 """Seconds for the closing handshake at the end of a scenario."""
 _CONTROLS: Final = {ws.PING: "ping", ws.PONG: "pong", ws.CLOSE: "close"}
+GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class WebSocketLink:
@@ -171,3 +173,10 @@ class WebSocketLink:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
         self._writer.close()
+
+
+def accept_headers(key: str, *subprotocols: str) -> list[tuple[str, str]]:
+    """The headers of the response to an upgrade request with this key."""
+    accept = b64encode(sha1(key.encode() + GUID).digest()).decode()
+    chosen = [("Sec-WebSocket-Protocol", subprotocol) for subprotocol in subprotocols]
+    return [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept), *chosen]

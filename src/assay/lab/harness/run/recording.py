@@ -23,8 +23,7 @@ from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.subject.process_pool import CONTINUED, ProcessPool
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.frame import Header
-from assay.lab.harness.trace.recorder import Recorder
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Recorder, Redaction
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict

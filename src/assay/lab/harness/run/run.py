@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from assay.lab.harness.reason import Reason, ReasonKind, restored
 from assay.lab.harness.subject.facts import Facts, Refusal
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
 from assay.model.version import VERSION
 

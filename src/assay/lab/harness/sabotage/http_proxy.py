@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from assay.lab.harness.links.event_stream import Blocks
+from assay.lab.harness.links.http import Blocks
 from assay.lab.harness.links.http_call import Address, Ended, HeadRead, PieceRead, connect, read_response
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, Head, write_request
 from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity

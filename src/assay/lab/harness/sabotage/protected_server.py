@@ -30,7 +30,7 @@ from assay.lab.harness.subject.bearer import (
     claims_ahead,
 )
 from assay.lab.harness.subject.subject import AnnouncedSubject, Subject
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.harness.transport import Transport
 
 REFERENCE: Final = "reference"

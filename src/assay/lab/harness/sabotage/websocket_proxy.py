@@ -9,7 +9,7 @@ import msgspec
 
 from assay.lab.harness.links.broken_off import ConnectionRejected
 from assay.lab.harness.links.http_text import HEAD_END, parse_head
-from assay.lab.harness.links.websocket_accept import SUBPROTOCOL, accept_headers
+from assay.lab.harness.links.websocket import SUBPROTOCOL, accept_headers
 from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assay.lab.harness.driver.mirrored_header import mirror_headers, param_headers
+from assay.lab.harness.driver.message_meta import mirror_headers, param_headers
 from assay.revisions.revision import Revision
 
 MARK: Final = "x-mcp-header"

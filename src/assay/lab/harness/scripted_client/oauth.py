@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from assay.lab.harness.sabotage.saboteur import Json, Request
-from assay.lab.harness.trace.challenge import Challenge, challenges
+from assay.lab.harness.trace.authorization import Challenge, challenges
 
 from .failure import StepFailed
 from .oauth_discovery import (

@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from assay.lab.harness.links.http_call import is_local
 from assay.lab.harness.sabotage.saboteur import Json
-from assay.lab.harness.trace.challenge import METADATA, Challenge
-from assay.lab.harness.trace.resource_metadata import WELL_KNOWN
+from assay.lab.harness.trace.authorization import METADATA, WELL_KNOWN, Challenge
 
 from .failure import StepFailed
 from .web import WebClient

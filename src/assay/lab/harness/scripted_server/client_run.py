@@ -19,8 +19,7 @@ from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.subject.process import describe_exit
 from assay.lab.harness.trace.frame import Header, Kind, Sender
-from assay.lab.harness.trace.recorder import Flooded, Recorder
-from assay.lab.harness.trace.redaction import Redaction
+from assay.lab.harness.trace.recorder import Flooded, Recorder, Redaction
 from assay.lab.harness.trace.shape import prepare
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Outcome

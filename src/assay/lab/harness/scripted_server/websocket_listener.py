@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from assay.lab.harness.links.websocket_accept import SUBPROTOCOL, accept_headers
+from assay.lab.harness.links.websocket import SUBPROTOCOL, accept_headers
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws

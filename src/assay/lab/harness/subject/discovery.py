@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from assay.lab.harness.driver.message_meta import SERVER_KEY
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.stage import Stage
-from assay.lab.harness.driver.try_open import try_open
+from assay.lab.harness.driver.stage import Stage, try_open
 from assay.lab.harness.transport import GUARDED, Transport
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening

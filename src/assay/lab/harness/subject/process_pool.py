@@ -40,7 +40,7 @@ READ_ONLY_METHODS: Final = frozenset(
 )
 
 
-class Opening(Struct, frozen=True):
+class RecordedOpening(Struct, frozen=True):
     """The frames that opened a conversation, and the start time of their recording."""
 
     frames: tuple[Frame, ...]
@@ -49,7 +49,7 @@ class Opening(Struct, frozen=True):
 
 class _Idle(Struct, frozen=True):
     peer: Peer
-    opening: Opening
+    opening: RecordedOpening
     meanwhile: Recorder
     """Records frames between scenarios; if there are any, the process cannot be reused."""
     after: tuple[str, ...]
@@ -62,7 +62,7 @@ class ProcessPool:
 
     async def take(
         self, revision: Revision, capabilities: dict[str, Any], recorder: Recorder, name: str
-    ) -> tuple[Peer, Opening] | None:
+    ) -> tuple[Peer, RecordedOpening] | None:
         """An idle conversation with this revision and these capabilities, moved to another recording."""
         for idle in [*self._idle]:
             if idle.peer.revision is not revision or idle.peer.capabilities != capabilities:
@@ -76,7 +76,7 @@ class ProcessPool:
             await idle.peer.close()
         return None
 
-    async def keep(self, peer: Peer, opening: Opening, trace: Trace) -> None:
+    async def keep(self, peer: Peer, opening: RecordedOpening, trace: Trace) -> None:
         """Keep a conversation for the next scenario."""
         before = (mark.info["after"] for mark in trace.marks(CONTINUED) if mark.connection == peer.name)
         meanwhile = Recorder(Header(trace.header.revision, trace.transport, "", "between scenarios"))

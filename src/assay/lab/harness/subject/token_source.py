@@ -15,10 +15,10 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.links.broken_off import BrokenOff, NoToken
-from assay.lab.harness.links.http_request import Answer, fetch
+from assay.lab.harness.links.http_call import Answer, fetch
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
-from assay.lab.harness.trace.resource_metadata import WELL_KNOWN
+from assay.lab.harness.trace.authorization import WELL_KNOWN
 
 from .bearer import (
     AHEAD,

@@ -1,4 +1,4 @@
-"""Lists as a client reads them: the pages of one pass, together."""
+"""What a server declares and lists: its capabilities, and the pages of one pass over a list, together."""
 
 from __future__ import annotations
 
@@ -9,6 +9,33 @@ from msgspec import Struct
 
 from .frame import Frame
 from .trace import Exchange, Trace
+
+
+class Declaration(Struct, frozen=True):
+    exchange: Exchange
+    capabilities: dict[str, Any]
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return self.exchange.frames
+
+    def has(self, *path: str) -> bool:
+        """Whether a capability, or a key inside one, is declared and not false."""
+        value: Any = self.capabilities
+        for key in path:
+            if not isinstance(value, dict) or value.get(key) in (None, False):
+                return False
+            value = value[key]
+        return True
+
+
+def declaration(trace: Trace) -> Declaration | None:
+    """The first declaration in the trace: a server declares the same to every client."""
+    for exchange in trace.exchanges("initialize", "server/discover"):
+        capabilities = (exchange.result or {}).get("capabilities")
+        if isinstance(capabilities, dict):
+            return Declaration(exchange, capabilities)
+    return None
 
 
 class Listing(Struct, frozen=True):

@@ -12,6 +12,7 @@ from msgspec import Struct
 from .frame import Frame, Sender
 
 _decode: Final = msgspec.json.Decoder().decode
+LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
 class Shape(Enum):
@@ -129,3 +130,8 @@ def read_messages(frame: Frame, body: bytes) -> Iterator[Message]:
     for place, member in enumerate(value):
         problem = None if isinstance(member, dict) else "not a JSON object"
         yield Message(frame, body, member, problem, place)
+
+
+def severity(level: Any) -> int | None:
+    """Rank of a level; None for an unknown level."""
+    return LEVELS.index(level) if isinstance(level, str) and level in LEVELS else None

@@ -1,7 +1,9 @@
-"""Records the frames of one scenario, up to a limit and with credentials redacted."""
+"""Records the frames of one scenario, up to a limit, without the credentials in them."""
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -11,13 +13,68 @@ import msgspec
 from assay.lab.harness.links.broken_off import BrokenOff
 
 from .frame import Frame, Header, Kind, Sender
-from .redaction import Redaction
 from .trace import Trace
 
+REPLACEMENT: Final = b"[redacted]"
+ALWAYS: Final = ("authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key")
+"""Headers whose value is a credential by definition."""
+SHORTEST: Final = 8
+"""Shorter secrets would match unrelated text; they are only replaced in the header that carries them."""
 MAX_FRAMES: Final = 20_000
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Several times the traffic of the largest scenario with a server that limits messages to 4 MiB."""
 _WITH_HEAD: Final = frozenset({Kind.REQUEST, Kind.HEAD})
+
+
+class Redaction:
+    """Replaces known secrets everywhere, and the values of headers that carry credentials."""
+
+    def __init__(
+        self, secrets: Iterable[str] = (), headers: Iterable[str] = (), always: Iterable[str] = ALWAYS
+    ) -> None:
+        self._secrets: tuple[bytes, ...] = ()
+        for secret in secrets:
+            self.learn(secret)
+        names = "|".join(re.escape(name) for name in (*always, *headers))
+        self._header = re.compile(
+            rf"^((?:{names})[ \t]*:[ \t]*)([^\r\n]*)".encode(), re.IGNORECASE | re.MULTILINE
+        )
+
+    def learn(self, secret: str) -> None:
+        """Redact this secret, too, from now on."""
+        if len(secret) >= SHORTEST:
+            # Longest first: a secret may be part of another.
+            self._secrets = tuple(sorted({*self._secrets, *_forms(secret)}, key=len, reverse=True))
+
+    def text(self, raw: bytes) -> bytes:
+        for secret in self._secrets:
+            raw = raw.replace(secret, REPLACEMENT)
+        return raw
+
+    def head(self, raw: bytes) -> bytes:
+        """Redact data that begins with an HTTP head, where credentials are found by header name."""
+        head, end, body = raw.partition(b"\r\n\r\n")
+        return self._header.sub(rb"\g<1>" + REPLACEMENT, self.text(head)) + end + self.text(body)
+
+    def string(self, text: str) -> str:
+        # Servers may send lone surrogates.
+        return self.text(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+    def value(self, value: Any) -> Any:
+        """Redact every string in a JSON value, keys included."""
+        match value:
+            case str():
+                return self.string(value)
+            case list():
+                return [self.value(item) for item in value]
+            case dict():
+                return {self.string(key): self.value(item) for key, item in value.items()}
+        return value
+
+
+def _forms(secret: str) -> set[bytes]:
+    """The secret verbatim, and escaped as in JSON."""
+    return {form.encode() for form in (secret, json.dumps(secret)[1:-1])}
 
 
 class Flooded(BrokenOff):

@@ -10,9 +10,11 @@ from functools import cache
 from types import ModuleType
 from typing import Any, Final, get_args
 
+from assay.lab.harness.verdict import Observation, observe
 from assay.revisions.revision import Revision
 
 from .message import Message, Shape
+from .trace import Exchange, Trace
 
 _MOST_PROBLEMS: Final = 3
 """Problems of one message that are spelled out."""
@@ -133,3 +135,26 @@ def _nulls(value: Any, path: str) -> Iterator[str]:
 def _summary(problems: list[str]) -> str | None:
     more = f" (and {len(problems) - _MOST_PROBLEMS} more)" if len(problems) > _MOST_PROBLEMS else ""
     return "; ".join(problems[:_MOST_PROBLEMS]) + more or None
+
+
+def observed_shapes(row: str, trace: Trace) -> Iterator[Observation]:
+    """One observation for each message of the subject whose type is known."""
+    for exchange in trace.exchanges():
+        if exchange.result is not None:
+            problem = _result_problem(exchange, trace.revision)
+            expected = f"a result of {exchange.method} that fits its schema"
+            yield observe(row, problem is None, exchange, expected=expected, observed=problem)
+    for message in trace.received:
+        if message.shape in (Shape.REQUEST, Shape.NOTIFICATION) and is_server_message(
+            message, trace.revision
+        ):
+            problem = server_message_problem(message, trace.revision)
+            expected = f"a {message.shape.value} {message.method} that fits its schema"
+            yield observe(row, problem is None, message, expected=expected, observed=problem)
+
+
+def _result_problem(exchange: Exchange, revision: Revision) -> str | None:
+    result = exchange.answer.fields.get("result") if exchange.answer is not None else None
+    if not isinstance(result, dict):
+        return f"{result!r}, which is not an object"
+    return result_problem(exchange.method, result, revision)

@@ -34,9 +34,8 @@ from assay.lab.harness.subject.registry_entry import (
     capabilities_block,
     profile_block,
 )
-from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.frame import Frame
-from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.trace.listing import Listing, declaration, listings
 from assay.lab.harness.trace.trace import Probe
 from assay.lab.harness.transport import HTTP_ONLY, Transport
 from assay.lab.harness.verdict import Evidence

@@ -25,7 +25,7 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.choice import NOWHERE, uris_of
 from assay.lab.harness.driver.list_change import UPDATED
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.server_stream import open_server_stream
+from assay.lab.harness.driver.stage import open_server_stream
 from assay.lab.harness.need import A_RESOURCE, declares
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.frame import Frame

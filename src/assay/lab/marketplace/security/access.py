@@ -20,15 +20,14 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.try_open import open_admitted, send_opening, try_open
+from assay.lab.harness.driver.stage import open_admitted, send_opening, try_open
 from assay.lab.harness.links.broken_off import Unreachable
 from assay.lab.harness.links.http_call import is_local
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.links.identity import CERTIFICATE, REFUSED
 from assay.lab.harness.need import A_CLIENT_CERTIFICATE, A_WEAK_TOKEN, LOCAL, PROTECTED
 from assay.lab.harness.subject.bearer import GARBAGE, NONE, STRANGER, WEAK, claims_of
-from assay.lab.harness.trace.admission import calls_with, is_admitted, outcome_text
-from assay.lab.harness.trace.challenge import bearer_challenge
+from assay.lab.harness.trace.authorization import bearer_challenge, calls_with, is_admitted, outcome_text
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.declaration import profile_check

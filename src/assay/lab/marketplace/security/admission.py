@@ -7,8 +7,7 @@ from typing import Final
 
 from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.sabotage.saboteur import WITH_CERTIFICATES, WITH_TOKENS
-from assay.lab.harness.trace.admission import calls_with, in_query, is_public, outcome_text
-from assay.lab.harness.trace.challenge import HEADER
+from assay.lab.harness.trace.authorization import HEADER, calls_with, in_query, is_public, outcome_text
 from assay.lab.harness.trace.trace import Call
 
 UNAUTHORIZED: Final = 401

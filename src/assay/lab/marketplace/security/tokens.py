@@ -19,7 +19,7 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.check import Check
-from assay.lab.harness.driver.try_open import open_admitted, send_opening_by_query, try_open
+from assay.lab.harness.driver.stage import open_admitted, send_opening_by_query, try_open
 from assay.lab.harness.need import (
     A_FOREIGN_TOKEN,
     A_FUTURE_TOKEN,
@@ -46,8 +46,14 @@ from assay.lab.harness.subject.bearer import (
     STRANGER,
     UNSIGNED,
 )
-from assay.lab.harness.trace.admission import calls_with, in_query, is_admitted, outcome_text
-from assay.lab.harness.trace.challenge import METADATA, bearer_challenge
+from assay.lab.harness.trace.authorization import (
+    METADATA,
+    bearer_challenge,
+    calls_with,
+    in_query,
+    is_admitted,
+    outcome_text,
+)
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.marketplace.declaration import profile_check

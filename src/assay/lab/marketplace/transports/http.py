@@ -23,10 +23,9 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.argument import arguments_for
-from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, declared
-from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, declared, param_headers
 from assay.lab.harness.driver.peer import Peer, Pending, encode
-from assay.lab.harness.links.event_stream import has_comment
+from assay.lab.harness.links.http import has_comment
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, write_request
 from assay.lab.harness.links.link import Sent
 from assay.lab.harness.sabotage.saboteur import LocalAnswer

@@ -10,10 +10,9 @@ from typing import Any, Final
 from assay.lab.harness import ABSENT, FaultContext, Json, on_reply
 from assay.lab.harness.driver.argument import arguments_for, prompt_arguments, value_for
 from assay.lab.harness.driver.choice import ASKING, matching_tools
-from assay.lab.harness.driver.input_round import converse, converse_with
+from assay.lab.harness.driver.inbound import SAMPLED
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.question import ELICIT, SAMPLE, question_params
-from assay.lab.harness.driver.responder import SAMPLED
+from assay.lab.harness.driver.question import ELICIT, SAMPLE, converse, converse_with, question_params
 from assay.lab.harness.links.broken_off import NoAnswer
 from assay.lab.harness.naming import id_of
 from assay.lab.harness.need import Need

@@ -20,18 +20,23 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
-from assay.lab.harness.driver.try_open import open_admitted, send_opening, try_open
+from assay.lab.harness.driver.stage import open_admitted, send_opening, try_open
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.need import PROTECTED, TOKENS_IN_CAPITALS
 from assay.lab.harness.sabotage.saboteur import WITH_TOKENS, Saboteur, newest_of_each_kind
 from assay.lab.harness.subject.bearer import CAPITALS, NONE
-from assay.lab.harness.trace.admission import calls_with, is_admitted, is_opening, outcome_text
-from assay.lab.harness.trace.challenge import HEADER, METADATA, bearer_challenge
-from assay.lab.harness.trace.resource_metadata import (
+from assay.lab.harness.trace.authorization import (
+    HEADER,
+    METADATA,
     Document,
+    bearer_challenge,
+    calls_with,
     candidate_paths,
     describes_endpoint,
     documents,
+    is_admitted,
+    is_opening,
+    outcome_text,
     path_on,
 )
 from assay.lab.harness.trace.trace import Call

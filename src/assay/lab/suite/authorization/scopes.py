@@ -16,14 +16,20 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
+from assay.lab.harness.driver.choice import SafeRequest, safe_requests_for
 from assay.lab.harness.driver.peer import Peer, Reply
-from assay.lab.harness.driver.safe_request import SafeRequest, safe_requests_for
-from assay.lab.harness.driver.try_open import open_admitted, send_opening
+from assay.lab.harness.driver.stage import open_admitted, send_opening
 from assay.lab.harness.need import A_WEAK_TOKEN, PROTECTED, TOKENS_ON_DEMAND
 from assay.lab.harness.sabotage.saboteur import WITH_TOKENS
 from assay.lab.harness.subject.bearer import STEPPED, WEAK
-from assay.lab.harness.trace.admission import calls_with, outcome_text
-from assay.lab.harness.trace.challenge import HEADER, METADATA, Challenge, bearer_challenge
+from assay.lab.harness.trace.authorization import (
+    HEADER,
+    METADATA,
+    Challenge,
+    bearer_challenge,
+    calls_with,
+    outcome_text,
+)
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.protected_fault import drop_from_challenge, set_challenge_scope
 

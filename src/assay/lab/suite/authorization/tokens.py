@@ -18,7 +18,7 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
-from assay.lab.harness.driver.try_open import open_admitted, send_opening_by_query, try_open
+from assay.lab.harness.driver.stage import open_admitted, send_opening_by_query, try_open
 from assay.lab.harness.need import A_FOREIGN_TOKEN, AN_EXPIRED_TOKEN, PROTECTED
 from assay.lab.harness.sabotage.saboteur import WITH_TOKENS, newest_of_each_kind
 from assay.lab.harness.subject.bearer import (
@@ -32,7 +32,7 @@ from assay.lab.harness.subject.bearer import (
     OTHER_ISSUER,
     UNSIGNED,
 )
-from assay.lab.harness.trace.admission import calls_with, in_query, is_admitted, is_opening, outcome_text
+from assay.lab.harness.trace.authorization import calls_with, in_query, is_admitted, is_opening, outcome_text
 from assay.lab.harness.transport import GUARDED, HTTP_ONLY
 from assay.lab.suite.protected_fault import (
     admits,

@@ -26,7 +26,7 @@ from assay.lab.harness.need import A_TOOL
 from assay.lab.harness.sabotage.alteration import encode
 from assay.lab.harness.sabotage.saboteur import Saboteur, newest_of_each_kind
 from assay.lab.harness.trace.json_schema import DIALECT, dialect_of, dialect_problem
-from assay.lab.harness.trace.wire_shape import observed_shapes
+from assay.lab.harness.trace.shape import observed_shapes
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.harness.verdict import Evidence
 from assay.lab.suite.envelope import are_objects, is_utf8

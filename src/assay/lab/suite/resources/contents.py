@@ -23,8 +23,7 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.choice import NOWHERE, uris_of
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.need import A_RESOURCE
-from assay.lab.harness.trace.declaration import declaration
-from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.trace.listing import Listing, declaration, listings
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.content_block import is_base64

@@ -19,7 +19,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.choice import CHANGING, argument_sets, matching_tools, uris_of
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, WATCHED, provoke
-from assay.lab.harness.driver.server_stream import open_server_stream
+from assay.lab.harness.driver.stage import open_server_stream
 from assay.lab.harness.need import A_RESOURCE, Need, declares
 from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.trace.trace import NOT_RECEIVED

@@ -30,8 +30,8 @@ from assay.lab.harness.driver.message_meta import (
     CLIENT_KEY,
     SERVER_KEY,
     VERSION_KEY,
+    param_headers,
 )
-from assay.lab.harness.driver.mirrored_header import param_headers
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.need import Need
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of

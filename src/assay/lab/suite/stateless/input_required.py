@@ -24,12 +24,10 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.choice import ASKING, matching_tools
-from assay.lab.harness.driver.input_round import retry
-from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, param_headers
 from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.driver.question import ASKING as ASKING_METHODS
-from assay.lab.harness.driver.question import ELICIT, MAY_ASK_DURING, URL_REQUIRED
+from assay.lab.harness.driver.question import ELICIT, MAY_ASK_DURING, URL_REQUIRED, retry
 from assay.lab.harness.need import A_TOOL
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of, params_of
 from assay.lab.harness.trace.message import Shape

@@ -21,8 +21,8 @@ from assay.lab.harness.driver.choice import uris_of
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, WATCHED, announced_lists, provoke
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.sabotage.saboteur import meta_of, params_of
-from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import Message, same_id
 from assay.lab.harness.trace.trace import NOT_RECEIVED
 from assay.lab.suite.self_description import as_object

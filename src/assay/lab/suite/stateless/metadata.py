@@ -20,7 +20,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SERVER_KEY, VERSION_KEY
 from assay.lab.harness.sabotage.saboteur import meta_of, params_of
-from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.self_description import (

@@ -24,8 +24,7 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.argument import arguments_for
-from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY
-from assay.lab.harness.driver.mirrored_header import param_headers
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY, param_headers
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON
 from assay.lab.harness.trace.frame import Kind, Sender

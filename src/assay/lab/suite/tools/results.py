@@ -23,8 +23,8 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.need import A_READ_ONLY_TOOL
-from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.json_schema import value_problem
+from assay.lab.harness.trace.listing import declaration
 from assay.lab.suite.tool_call import tool_calls
 from assay.model.error import INTERNAL_ERROR
 

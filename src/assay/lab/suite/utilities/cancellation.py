@@ -23,9 +23,9 @@ from assay.lab.harness import (
     scenario,
     scripted,
 )
+from assay.lab.harness.driver.choice import A_SAFE_REQUEST, SafeRequest, safe_requests_for
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer, Pending
-from assay.lab.harness.driver.safe_request import A_SAFE_REQUEST, SafeRequest, safe_requests_for
 from assay.lab.harness.links.http import HttpLink
 from assay.lab.harness.links.http_text import EVENT_STREAM, parse_head
 from assay.lab.harness.sabotage.saboteur import Conversation, LocalAnswer, params_of

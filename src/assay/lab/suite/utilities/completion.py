@@ -22,7 +22,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.subject.facts import Facts
-from assay.lab.harness.trace.declaration import declaration
+from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import Shape
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 

@@ -19,16 +19,15 @@ from assay.lab.harness import (
     on_request,
     scenario,
 )
+from assay.lab.harness.driver.choice import safe_requests_for
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.safe_request import safe_requests_for
 from assay.lab.harness.links.http_text import parse_head
 from assay.lab.harness.need import Need, declares
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of, params_of
-from assay.lab.harness.trace.declaration import declaration
 from assay.lab.harness.trace.frame import Kind
-from assay.lab.harness.trace.log_level import LEVELS, severity
-from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.listing import declaration
+from assay.lab.harness.trace.message import LEVELS, Message, severity
 from assay.lab.harness.trace.order import is_later, open_requests
 from assay.lab.harness.trace.trace import Exchange
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS

@@ -17,10 +17,9 @@ from assay.lab.harness import (
     on_reply,
     scenario,
 )
+from assay.lab.harness.driver.choice import A_SAFE_REQUEST, safe_requests_for
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
-from assay.lab.harness.driver.safe_request import A_SAFE_REQUEST, safe_requests_for
-from assay.lab.harness.trace.log_level import LEVELS
-from assay.lab.harness.trace.message import Message, Shape, same_id
+from assay.lab.harness.trace.message import LEVELS, Message, Shape, same_id
 from assay.lab.harness.trace.order import is_later
 from assay.lab.harness.transport import Transport
 

@@ -1,17 +1,36 @@
-"""Notifications of the subject, queued until a scenario waits for them. Each is delivered once."""
+"""Messages that the subject sends unasked: the driver queues notifications and answers requests."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec import Struct
 
 from assay.lab.harness.trace.message import Message
+from assay.model.error import METHOD_NOT_FOUND
 
 MOST: Final = 1000
 """Queued notifications at most; older ones are only in the trace."""
+Responder = Callable[[dict[str, Any]], dict[str, Any] | None]
+"""Maps the parameters of a request to `{"result": …}`, `{"error": …}` or None for no answer."""
+
+SAMPLED: Final = {
+    "role": "assistant",
+    "model": "assay-lab",
+    "stopReason": "endTurn",
+    "content": {"type": "text", "text": "sampled by the lab"},
+}
+USUAL: Final[Mapping[str, dict[str, Any]]] = MappingProxyType(
+    {
+        "ping": {},
+        "roots/list": {"roots": []},
+        "sampling/createMessage": SAMPLED,
+        "elicitation/create": {"action": "decline"},
+    }
+)
 
 
 class _Waiter(Struct):
@@ -48,3 +67,9 @@ class Notifications:
             return await waiter.notification
         finally:
             self._waiters.remove(waiter)
+
+
+def usual_answer(method: str) -> dict[str, Any]:
+    if method in USUAL:
+        return {"result": USUAL[method]}
+    return {"error": {"code": METHOD_NOT_FOUND, "message": f"the driver does not answer {method}"}}

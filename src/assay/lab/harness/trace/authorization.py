@@ -1,7 +1,8 @@
-"""Metadata of a protected resource (RFC 9728): possible locations, and the documents in a trace."""
+"""Authorization in a trace: challenges, metadata of the protected resource, and requests by their token."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -10,10 +11,44 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.links.http_call import is_local
+from assay.lab.harness.links.http_text import Head
+from assay.lab.harness.subject.bearer import BEARER
 
 from .trace import Call, Trace
 
+HEADER: Final = "www-authenticate"
+SCHEME: Final = "bearer"
+METADATA: Final = "resource_metadata"
+_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_PART: Final = re.compile(rf'({_TOKEN})\s*(?:(=)\s*(?:"((?:[^"\\]|\\.)*)"|({_TOKEN})?))?')
 WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
+
+
+class Challenge(Struct, frozen=True):
+    scheme: str
+    """In lower case."""
+    params: dict[str, str]
+
+    @property
+    def scopes(self) -> list[str]:
+        return self.params.get("scope", "").split()
+
+
+def challenges(head: Head | None) -> list[Challenge]:
+    """The challenges in all `WWW-Authenticate` headers of a response."""
+    parsed: list[Challenge] = []
+    for value in [] if head is None else head.all(HEADER):
+        for name, equals, quoted, plain in _PART.findall(value):
+            if not equals:
+                parsed.append(Challenge(name.lower(), {}))
+            elif parsed:
+                parsed[-1].params[name.lower()] = re.sub(r"\\(.)", r"\1", quoted) or plain
+    return parsed
+
+
+def bearer_challenge(head: Head | None) -> Challenge | None:
+    """The first challenge for bearer tokens, if any."""
+    return next((challenge for challenge in challenges(head) if challenge.scheme == SCHEME), None)
 
 
 class Document(Struct, frozen=True):
@@ -76,3 +111,39 @@ def describes_endpoint(document: Document, trace: Trace) -> bool:
 def same_host(left: str, right: str) -> bool:
     """Ports on this machine are not compared: there may be a proxy or a container in between."""
     return left.lower() == right.lower() or (is_local(left) and is_local(right))
+
+
+def calls_with(trace: Trace, *kinds: str) -> Iterator[tuple[str, Call]]:
+    """Requests on connections that carry a token of one of these kinds, with the kind."""
+    kind_of = {mark.connection: mark.info.get("shows") for mark in trace.marks(BEARER)}
+    for call in trace.calls:
+        kind = kind_of.get(call.request.connection)
+        if isinstance(kind, str) and kind in kinds and call.head is not None:
+            yield kind, call
+
+
+def is_admitted(call: Call) -> bool:
+    """Whether the server carried out the request, or switched protocols for it."""
+    return call.status == 101 or (200 <= call.status < 300 and call.code is None)
+
+
+def outcome_text(call: Call) -> str:
+    """The outcome of a request, for findings."""
+    code = "" if call.code is None else f" and error {call.code}"
+    return f"status {call.status}{code}"
+
+
+def is_public(call: Call) -> bool:
+    """Whether the request is for a public document."""
+    return "/.well-known/" in call.sent.target
+
+
+def in_query(call: Call) -> bool:
+    """Whether the URL contains an access token."""
+    return "access_token=" in call.sent.target
+
+
+def is_opening(call: Call) -> bool:
+    """Whether the request is a POST to the endpoint or a WebSocket upgrade."""
+    asks = call.sent.method == "POST" or call.sent.get("upgrade") is not None
+    return asks and not in_query(call)

@@ -1,9 +1,9 @@
-"""A shell command that reproduces a finding: printf into a pipe, curl, or a client's scenario."""
+"""What a report shows beside a finding: excerpts of its frames, and a shell command that reproduces it."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from assay.lab.harness.links.http_text import Head, body_of, parse_head
 from assay.lab.harness.scripted_server.client import ATTACHED
@@ -12,11 +12,39 @@ from assay.lab.harness.transport import Transport
 from .frame import Frame, Kind, Sender
 from .trace import Trace
 
+WIDTH = 400
+MOST = 8
+_ARROWS = {Sender.DRIVER: "→", Sender.SUBJECT: "←"}
 _SESSION = "mcp-session-id"
 # curl sets these itself, and their recorded values may not fit the body.
 _SET_BY_CURL = frozenset({"host", "connection", "content-length"})
-MOST = 6
+MOST_LINES = 6
 """Lines to pipe at most; beyond that the trace is easier to read."""
+
+
+def excerpts(trace: Trace, numbers: Iterable[int]) -> list[str]:
+    frames = [trace.frames[n] for n in numbers if n < len(trace.frames)]
+    return [excerpt(frame) for frame in _selection(frames)]
+
+
+def _selection(frames: Sequence[Frame]) -> Sequence[Frame]:
+    """The first frames; if there are too many, lines on standard error are left out."""
+    if len(frames) > MOST:
+        frames = [frame for frame in frames if frame.kind is not Kind.ERRORS] or frames
+    return frames[:MOST]
+
+
+def excerpt(frame: Frame) -> str:
+    arrow = _ARROWS[frame.sender]
+    return f"{arrow} #{frame.n} {frame.channel} {frame.kind}: {_text(frame)}"
+
+
+def _text(frame: Frame) -> str:
+    if frame.kind in (Kind.MARK, Kind.EXIT, Kind.END, Kind.CONTROL) and frame.info:
+        return " ".join(f"{key}={value}" for key, value in frame.info.items())
+    text = frame.raw.decode("utf-8", "backslashreplace").strip()
+    flat = text.replace("\r\n", " ⏎ ").replace("\n", " ⏎ ")
+    return flat if len(flat) <= WIDTH else f"{flat[:WIDTH]} … ({len(frame.raw)} bytes)"
 
 
 def reproduction(trace: Trace, numbers: Sequence[int]) -> str:
@@ -52,7 +80,7 @@ def _printf_command(trace: Trace, last: Frame) -> str:
         if frame.kind is Kind.LINE and frame.sender is Sender.DRIVER and frame.connection == last.connection
     ]
     # The handshake and the latest frames; those in between rarely matter.
-    chosen = before if len(before) <= MOST else [*before[:2], *before[-(MOST - 2) :]]
+    chosen = before if len(before) <= MOST_LINES else [*before[:2], *before[-(MOST_LINES - 2) :]]
     texts = [frame.raw.decode("utf-8", "backslashreplace") for frame in chosen]
     return f"printf {_printf_arguments(texts)} | {trace.header.subject}"
 

@@ -1,4 +1,4 @@
-"""The command that reproduces a finding sends what the driver sent."""
+"""Excerpts prefer protocol traffic, and the command of a finding sends what the driver sent."""
 
 import shlex
 import subprocess
@@ -7,13 +7,37 @@ import msgspec
 import pytest
 
 from assay.lab.harness.scripted_server.client import ATTACHED
-from assay.lab.harness.trace.frame import Header
-from assay.lab.harness.trace.reproduction import reproduction
+from assay.lab.harness.trace.evidence import MOST, excerpts, reproduction
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import REVISIONS
 from tests.lab.traces import request, stdio_trace
 
 MESSAGES = (request(1, "initialize"), request(2, 'it\'s \\n "quoted" 100%'))
+
+
+def trace_of(*kinds: Kind) -> Trace:
+    frames = [Frame(n, 0.0, Sender.SUBJECT, "1/lines", kind, b"x") for n, kind in enumerate(kinds)]
+    return Trace(Header("a-revision", "stdio", "it", "by-hand", closed=True), frames)
+
+
+def numbers(lines: list[str]) -> list[int]:
+    return [int(line.split()[1].removeprefix("#")) for line in lines]
+
+
+def test_few_frames_are_all_shown() -> None:
+    trace = trace_of(Kind.LINE, Kind.ERRORS, Kind.LINE)
+    assert numbers(excerpts(trace, range(3))) == [0, 1, 2]
+
+
+def test_the_answer_is_shown_despite_many_lines_on_standard_error() -> None:
+    trace = trace_of(Kind.LINE, *[Kind.ERRORS] * MOST, Kind.LINE)
+    assert numbers(excerpts(trace, range(MOST + 2))) == [0, MOST + 1]
+
+
+def test_standard_error_is_shown_if_there_is_nothing_else() -> None:
+    trace = trace_of(*[Kind.ERRORS] * (MOST + 1))
+    assert numbers(excerpts(trace, range(MOST + 1))) == list(range(MOST))
 
 
 def piped_to(command: str, trace: Trace) -> str:

@@ -7,8 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.lab.harness.driver.server_stream import open_server_stream
-from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.stage import Stage, open_server_stream
 from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import UrlSubject

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.lab.harness.links.event_stream import Blocks, has_comment
+from assay.lab.harness.links.http import Blocks, has_comment
 
 PIECES = [b"data: 1\n\n", b"id: 7\r\ndata: 2\r\n\r\n", b": comment\n\n", b"event: x\ndata: a\ndata: b\n\n"]
 

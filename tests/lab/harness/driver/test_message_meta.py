@@ -5,8 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.lab.harness.driver.argument import arguments_for, value_for
-from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY, declared
-from assay.lab.harness.driver.mirrored_header import as_header, mirror_headers, param_headers
+from assay.lab.harness.driver.message_meta import (
+    CAPABILITIES_KEY,
+    VERSION_KEY,
+    as_header,
+    declared,
+    mirror_headers,
+    param_headers,
+)
 from assay.lab.harness.naming import dashed, id_of, matches
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 
