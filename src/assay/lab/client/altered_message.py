@@ -1,11 +1,13 @@
-"""Building blocks of client saboteurs: messages with one part changed."""
+"""Building blocks of client saboteurs: messages and HTTP requests with one part changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from assay.lab.harness import Json
+from assay.lab.harness import Json, Request
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, on_request
+from assay.lab.harness.scripted_client.client import ScriptedClient
 
 Change = Callable[[Json], Json]
 
@@ -25,6 +27,11 @@ def without(fields: Json, *names: str) -> Json:
 def with_params(message: Json, **fields: Any) -> Json:
     """The message with more or other parameters."""
     return within(message, ("params",), lambda params: {**params, **fields})
+
+
+def within_request(message: Json, method: str, path: tuple[str, ...], change: Change) -> Json:
+    """The message, with the object at a path changed if it has this method."""
+    return within(message, path, change) if message.get("method") == method else message
 
 
 def is_call(message: Json, *tools: str) -> bool:
@@ -89,3 +96,17 @@ def _unmarked(tool: Json) -> Json:
         ("inputSchema", "properties"),
         lambda properties: {name: without(part, "x-mcp-header") for name, part in properties.items()},
     )
+
+
+def alters_header(
+    name: str, fault: str, breaks: str, header: str, change: Callable[[str], str | None], **options: Any
+) -> ClientSaboteur:
+    """A client that changes or removes a header of its HTTP requests."""
+
+    def alter(request: Request, client: ScriptedClient) -> Request:
+        if (value := request.header(header)) is not None:
+            request.set(header, change(value))
+        return request
+
+    saboteur: ClientSaboteur = on_request(fault, id=name, breaks=breaks, **options)(alter)
+    return saboteur

@@ -17,54 +17,52 @@ from assay.lab.harness.trace.frame import Kind
 # --- how it is judged
 
 
-IN_TIME, ALIVE, WELL = "CLIENT-01", "CLIENT-02", "CLIENT-03"
-
-
-@check("The client ends by itself, and well", requirements=(IN_TIME, ALIVE, WELL), everywhere=True)
+@check(
+    "The client exits with status 0, in time",
+    requirements=("CLIENT-01", "CLIENT-02", "CLIENT-03"),
+    everywhere=True,
+)
 def judge_ends(trace: Trace) -> Iterator[Observation]:
     for mark in trace.marks(TIMED_OUT):
-        yield observe(IN_TIME, False, mark, expected="the client to end by itself", observed="it was stopped")
+        expected, observed = "the client to exit within its time limit", "it was stopped"
+        yield observe("CLIENT-01", False, mark, expected=expected, observed=observed)
     may_fail = any(mark.info.get("may_fail") for mark in trace.marks(SETTING))
-    for frame in (one for one in trace.frames if one.kind is Kind.EXIT):
+    for frame in (frame for frame in trace.frames if frame.kind is Kind.EXIT):
         status = frame.info.get("status")
         if not isinstance(status, int):
             continue
-        told = describe_exit(status)
-        yield observe(IN_TIME, True, frame, expected="", observed="")
-        yield observe(ALIVE, status >= 0, frame, expected="no death by a signal", observed=told)
+        end = describe_exit(status)
+        yield observe("CLIENT-01", True, frame, expected="", observed="")
+        yield observe("CLIENT-02", status >= 0, frame, expected="no death by a signal", observed=end)
         if status >= 0 and not may_fail:
-            yield observe(WELL, status == 0, frame, expected="exit status 0", observed=told)
+            yield observe("CLIENT-03", status == 0, frame, expected="exit status 0", observed=end)
 
 
 # --- what the checks must catch
 
 
-@misbehaving("it never ends", breaks="CLIENT-01", limit=0.5)
+@misbehaving("never exits", breaks="CLIENT-01", limit=0.5)
 async def hangs(client: ScriptedClient) -> None:
     await client.open()
     await asyncio.Event().wait()
 
 
-@misbehaving("it ends with an error where nothing went wrong", breaks="CLIENT-03")
+@misbehaving("exits with an error although every step succeeded", breaks="CLIENT-03")
 async def fails(client: ScriptedClient) -> None:
     await client.open()
     await client.run_steps(client.context["steps"])
-    raise StepFailed("nothing went wrong, and it is said nevertheless")
+    raise StepFailed("every step succeeded")
 
 
-PROCESSES: Final = (
-    ClientSaboteur(
-        "contract.dies",
-        "it dies by a signal",
-        "CLIENT-02",
-        transports=EVERY,
-        command=("sh", "-c", "kill -SEGV $$"),
-    ),
-    ClientSaboteur(
-        "contract.gives-up",
-        "it exits with status 3 and never connects",
-        "CLIENT-03",
-        transports=EVERY,
-        command=("sh", "-c", "echo no such thing >&2; exit 3"),
-    ),
+PROCESSES: Final = tuple(
+    ClientSaboteur(name, fault, breaks, transports=EVERY, command=("sh", "-c", script))
+    for name, fault, breaks, script in (
+        ("contract.dies", "is killed by a signal", "CLIENT-02", "kill -SEGV $$"),
+        (
+            "contract.gives-up",
+            "exits with status 3 and never connects",
+            "CLIENT-03",
+            "echo no such thing >&2; exit 3",
+        ),
+    )
 )

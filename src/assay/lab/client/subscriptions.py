@@ -17,15 +17,19 @@ from assay.lab.harness.transport import STDIO_ONLY
 from .declaration import client_scenario
 from .listen_client import LISTEN_SCRIPT, TOOLS_CHANGED, acknowledge, offer_changes
 
+FOREIGN: Final = "a foreign notification"
+"""The mark before a notification of another subscription."""
+OWN: Final = "a notification of its own"
+
 # --- what is asked
 
 
-PAUSE = 0.4
-"""Seconds in which a client shows whether it takes the foreign one for its own."""
+PAUSE: Final = 0.4
+"""Seconds in which a client shows whether it reacts to the foreign notification."""
 
 
 @client_scenario(
-    "Notifications are told apart by the subscription that they name",
+    "Send a notification of another subscription",
     script=LISTEN_SCRIPT,
     exercises=("subscriptions.own-only",),
     transports=STDIO_ONLY,
@@ -48,43 +52,33 @@ async def drive_own_only(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-FOREIGN, OWN = "a foreign notification", "a notification of its own"
-"""Marks: of what follows, the first is of no subscription of the client's."""
-ROWS = ("STD-08", "SUB-07")
-
-
-@check("Notifications are told apart by their subscription", requirements=ROWS, transports=STDIO_ONLY)
+@check(
+    "Notifications are matched to their subscription",
+    requirements=("STD-08", "SUB-07"),
+    transports=STDIO_ONLY,
+)
 def judge_own_only(trace: Trace) -> Iterator[Observation]:
     own = next((mark.n for mark in trace.marks(OWN)), len(trace.frames))
+    lists = [page.request.frame for page in trace.subject_exchanges("tools/list")]
     for foreign in trace.marks(FOREIGN):
-        listed = [one.request.frame for one in trace.subject_exchanges("tools/list")]
-        early = [one for one in listed if foreign.n < one.n < own]
-        late = [one for one in listed if one.n > own]
-        for row in ROWS:
-            if early or late:
-                expected = "nothing to be done about a notification of another subscription"
-                observed = "the tools were listed again"
-                yield observe(
-                    row, not early, foreign, *early, *late[:1], expected=expected, observed=observed
-                )
+        early = [frame for frame in lists if foreign.n < frame.n < own]
+        late = [frame for frame in lists if frame.n > own][:1]
+        for requirement in ("STD-08", "SUB-07") if early or late else ():
+            expected = "no reaction to a notification of another subscription"
+            observed, holds = "the tools were listed again", not early
+            yield observe(requirement, holds, foreign, *early, *late, expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
-BEHAVIOURS: Final = (
+BEHAVIOURS: Final = tuple(
     behaviour(
-        "framing.any-subscription",
-        "a notification of another subscription is taken for its own",
-        breaks="STD-08",
+        name,
+        "reacts to a notification of another subscription",
+        breaks=breaks,
         transports=STDIO_ONLY,
         ignores_unknown_subscriptions=False,
-    ),
-    behaviour(
-        "subscriptions.any-listener",
-        "a notification of another subscription is taken for its own",
-        breaks="SUB-07",
-        transports=STDIO_ONLY,
-        ignores_unknown_subscriptions=False,
-    ),
+    )
+    for name, breaks in (("framing.any-subscription", "STD-08"), ("subscriptions.any-listener", "SUB-07"))
 )

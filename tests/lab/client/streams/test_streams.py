@@ -2,7 +2,7 @@
 
 import pytest
 
-from assay.lab.client.streams import BROKEN, MESSAGES, TOLD
+from assay.lab.client.streams import BROKEN, ENDPOINT_EVENT, MESSAGES
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from tests.lab.client.judging import ENDED, mark, trace_of, verdicts
 
@@ -44,7 +44,7 @@ def refused(channel: str = "1/post-1") -> list[Frame]:
 
 
 def told(target: str) -> list[Frame]:
-    said = Frame(0, 0.0, Sender.DRIVER, "1/get-1", Kind.EVENT, TOLD + b"\ndata: /messages\n\n")
+    said = Frame(0, 0.0, Sender.DRIVER, "1/get-1", Kind.EVENT, ENDPOINT_EVENT + b"\ndata: /messages\n\n")
     line = f"POST {target} HTTP/1.1\r\n\r\n{{}}".encode()
     return [back(0.0), said, Frame(0, 0.0, Sender.SUBJECT, "1/post-2", Kind.REQUEST, line)]
 

@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from assay.lab.client.altered_message import after_call, alters_header
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, calls_at, calls_of, describes_itself, endpoint_calls, handshakes
 from assay.lab.harness import Json, Observation, Request, Trace, check, observe
-from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, Head, body_of
+from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, body_of
 from assay.lab.harness.sabotage.client_saboteur import behaviour, misbehaving, on_message, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_client.web import WebClient
+from assay.lab.harness.scripted_client.web import WebClient, WebResponse
 from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import InboundRequest
@@ -23,35 +24,37 @@ from assay.lab.suite.mirrored_header import VERSION
 from assay.revisions.registry import BY_DATE, DATES
 from assay.revisions.revision import Batching
 
-from .sessions import opens
+from .sessions import opens_session
+
+ICONS: Final = "icons"
+OWN: Final = "/own.png"
+DIRECT: Final = "/direct.png"
+REDIRECTED: Final = "/redirected.png"
 
 # --- what is asked
 
 
-IMAGE = b"\x89PNG\r\n\x1a\n"
-
-
 @client_scenario(
-    "Icons are not trusted",
+    "Offer icons with unsafe sources",
     script=ClientScript(steps=(LIST_TOOLS, call_tool(AFTER))),
     exercises=("http.icons",),
     transports=HTTP_ONLY,
 )
 async def drive_icons(stage: ClientStage) -> None:
     async def serve(request: InboundRequest, reply: HttpReply) -> None:
-        await reply.respond(200, IMAGE, [("Content-Type", "image/png")])
+        await reply.respond(200, b"\x89PNG\r\n\x1a\n", [("Content-Type", "image/png")])
 
-    elsewhere = await stage.add_server(ROOM, serve)
+    other = await stage.add_server(ICONS, serve)
 
     @stage.server.on_http
-    async def lead_away(request: InboundRequest, reply: HttpReply) -> bool:
+    async def redirect(request: InboundRequest, reply: HttpReply) -> bool:
         if request.path != OWN:
             return False
-        await reply.respond(302, b"", [("Location", f"{elsewhere}{REDIRECTED}")])
+        await reply.respond(302, b"", [("Location", f"{other}{REDIRECTED}")])
         return True
 
-    sources = (f"{stage.origin}{OWN}", f"{elsewhere}{DIRECT}", "javascript:alert(1)")
-    icons = [{"src": one, "mimeType": "image/png"} for one in sources]
+    sources = (f"{stage.origin}{OWN}", f"{other}{DIRECT}", "javascript:alert(1)")
+    icons = [{"src": source, "mimeType": "image/png"} for source in sources]
     stage.server.add_tool({"name": AFTER, "icons": icons})
 
 
@@ -59,7 +62,7 @@ async def drive_icons(stage: ClientStage) -> None:
 
 
 @check(
-    "A message is a POST of its own",
+    "Each message is sent in its own POST",
     requirements=("HTTP-06", "HTTP-07", "HTTP-08", "HTTP-27"),
     everywhere=True,
     transports=HTTP_ONLY,
@@ -68,147 +71,132 @@ def judge_posts(trace: Trace) -> Iterator[Observation]:
     batches = trace.revision.batching is Batching.ACCEPTED
     for call in endpoint_calls(trace):
         method = call.sent.method
-        if call.request_messages and any(one.fields for one in call.request_messages):
-            alone = method == "POST" and (batches or len(call.request_messages) == 1)
+        if any(message.fields for message in call.request_messages):
+            holds = method == "POST" and (batches or len(call.request_messages) == 1)
             observed = f"{len(call.request_messages)} in a {method}"
-            yield observe("HTTP-06", alone, call, expected="one message in a POST", observed=observed)
+            yield observe("HTTP-06", holds, call, expected="one message in a POST", observed=observed)
         if method == "POST":
-            yield from _posted(call, batches)
+            yield _judge_accept("HTTP-07", call, JSON, EVENT_STREAM)
+            messages = [message for message in call.request_messages if message.method or message.is_response]
+            valid = bool(messages) and len(messages) == len(call.request_messages)
+            single = batches or all(message.place is None for message in messages)
+            observed = f"{body_of(call.request.raw)[:80]!r}"
+            yield observe("HTTP-08", valid and single, call, expected="one message", observed=observed)
         elif method == "GET":
-            accepts = EVENT_STREAM in accepted(call.sent)
-            yield observe("HTTP-27", accepts, call, expected=f"Accept: {EVENT_STREAM}", observed=_told(call))
+            yield _judge_accept("HTTP-27", call, EVENT_STREAM)
 
 
-def _posted(call: Call, batches: bool) -> Iterator[Observation]:
-    both = {JSON, EVENT_STREAM} <= accepted(call.sent)
-    yield observe("HTTP-07", both, call, expected=f"Accept: {JSON}, {EVENT_STREAM}", observed=_told(call))
-    messages = [one for one in call.request_messages if one.method or one.is_response]
-    whole = bool(messages) and len(messages) == len(call.request_messages)
-    one = batches or all(message.place is None for message in messages)
-    observed = f"{body_of(call.request.raw)[:80]!r}"
-    yield observe("HTTP-08", whole and one, call, expected="a body that is one message", observed=observed)
+def _judge_accept(requirement: str, call: Call, *required: str) -> Observation:
+    values = call.sent.all("accept")
+    accepted = {member.partition(";")[0].strip().lower() for member in ",".join(values).split(",")}
+    expected, observed = f"Accept: {', '.join(required)}", f"Accept: {', '.join(values) or 'nothing'}"
+    return observe(requirement, accepted.issuperset(required), call, expected=expected, observed=observed)
 
 
-def accepted(head: Head) -> set[str]:
-    """The media types of all `Accept` headers, parameters left out."""
-    members = ",".join(head.all("accept")).split(",")
-    return {one.partition(";")[0].strip().lower() for one in members}
+SECRET: Final = ("authorization", "cookie", "mcp-session-id")
 
 
-def _told(call: Call) -> str:
-    return f"Accept: {', '.join(call.sent.all('accept')) or 'nothing'}"
-
-
-ROOM = "icons"
-OWN, DIRECT, REDIRECTED = "/own.png", "/direct.png", "/redirected.png"
-SECRET = ("authorization", "cookie", "mcp-session-id")
-
-
-@check("Icons are not trusted", requirements=("IC-02", "IC-03"), transports=HTTP_ONLY)
+@check("Icons are untrusted", requirements=("IC-02", "IC-03"), transports=HTTP_ONLY)
 def judge_icons(trace: Trace) -> Iterator[Observation]:
-    fetched = calls_at(trace, ROOM)
-    after = calls_of(trace, AFTER)
-    moved = [one for one in fetched if one.sent.target.startswith(REDIRECTED)]
-    direct = [one for one in fetched if one.sent.target.startswith(DIRECT)]
-    known = [one for one in trace.calls if one.sent.target.endswith(OWN)]
-    named = [one for one in known if any(one.sent.get(name) is not None for name in SECRET)]
-    if moved or after:
-        expected = "no redirect followed to another origin"
-        yield observe("IC-02", not moved, *moved, *after[:1], expected=expected, observed="it was followed")
-    if direct or named or after:
+    fetched = calls_at(trace, ICONS)
+    after = calls_of(trace, AFTER)[:1]
+    redirected = [call for call in fetched if call.sent.target.startswith(REDIRECTED)]
+    foreign = [call for call in fetched if call.sent.target.startswith(DIRECT)]
+    own = [call for call in trace.calls if call.sent.target.endswith(OWN)]
+    secret = [call for call in own if any(call.sent.get(name) is not None for name in SECRET)]
+    if redirected or after:
+        expected, observed = "no redirect followed to another origin", "it was followed"
+        yield observe("IC-02", not redirected, *redirected, *after, expected=expected, observed=observed)
+    if foreign or secret or after:
+        unsafe = (*foreign, *secret)
         expected = "no icon of another origin, and no credentials"
-        observed = "credentials" if named else "an icon of another origin was fetched"
-        yield observe(
-            "IC-03",
-            not direct and not named,
-            *direct,
-            *named,
-            *after[:1],
-            expected=expected,
-            observed=observed,
-        )
-
-
-HEADER = "MCP-Protocol-Version"
+        observed = "credentials" if secret else "an icon of another origin was fetched"
+        yield observe("IC-03", not unsafe, *unsafe, *after, expected=expected, observed=observed)
 
 
 @check(
-    "Requests name the agreed version",
+    "Requests after the handshake name the negotiated version",
     requirements=("HTTP-44", "HTTP-45"),
     everywhere=True,
     transports=HTTP_ONLY,
 )
 def judge_agreed_version(trace: Trace) -> Iterator[Observation]:
-    agreed = [(one.answered, BY_DATE[one.agreed]) for one in handshakes(trace) if one.agreed in BY_DATE]
+    agreed = [
+        (handshake.answered, BY_DATE[handshake.agreed])
+        for handshake in handshakes(trace)
+        if handshake.agreed in BY_DATE
+    ]
     for call in endpoint_calls(trace):
-        known = [revision for since, revision in agreed if since < call.request.n]
-        if not known or opens(call) or any(map(describes_itself, call.request_messages)):
+        revisions = [revision for since, revision in agreed if since < call.request.n]
+        if not revisions or opens_session(call) or any(map(describes_itself, call.request_messages)):
             continue
-        if not all(revision.http.version_header for revision in known):
+        if not all(revision.http.version_header for revision in revisions):
             continue
-        given = call.sent.get(HEADER)
-        yield observe("HTTP-44", given is not None, call, expected=HEADER, observed="no such header")
-        if given is not None:
-            right = given in {revision.date for revision in known}
-            expected, observed = f"{HEADER}: {known[-1]}", given
-            yield observe("HTTP-45", right, call, expected=expected, observed=observed)
+        version = call.sent.get(VERSION)
+        yield observe("HTTP-44", version is not None, call, expected=VERSION, observed="no such header")
+        if version is not None:
+            holds = version in {revision.date for revision in revisions}
+            expected = f"{VERSION}: {revisions[-1]}"
+            yield observe("HTTP-45", holds, call, expected=expected, observed=version)
 
 
 # --- what the checks must catch
 
 
-@on_message("a POST holds two messages", breaks="HTTP-06", transports=HTTP_ONLY)
+@on_message("sends two messages in one POST", breaks="HTTP-06", transports=HTTP_ONLY)
 def two_in_one(message: Json, client: ScriptedClient) -> Any:
-    if message.get("method") != "tools/call":
-        return message
-    return json.dumps([message, {"jsonrpc": "2.0", "method": "notifications/lab"}]).encode()
+    messages = after_call(message, {"jsonrpc": "2.0", "method": "notifications/lab"})
+    return json.dumps(messages).encode() if isinstance(messages, list) else message
 
 
-@on_request("a POST accepts JSON only", breaks="HTTP-07")
+@on_message("sends text as the body of a POST", breaks="HTTP-08", transports=HTTP_ONLY)
+def no_message(message: Json, client: ScriptedClient) -> Any:
+    return b'"call"' if message.get("method") == "tools/call" else message
+
+
+@on_request("accepts only JSON in POSTs", breaks="HTTP-07")
 def wants_json_only(request: Request, client: ScriptedClient) -> Request:
     if request.method == "POST":
         request.set("Accept", "application/json")
     return request
 
 
-@on_message("the body of a POST is a text", breaks="HTTP-08", transports=HTTP_ONLY)
-def no_message(message: Json, client: ScriptedClient) -> Any:
-    return b'"call"' if message.get("method") == "tools/call" else message
-
-
-@on_request("a GET does not ask for events", breaks="HTTP-27")
+@on_request("does not accept event streams in GETs", breaks="HTTP-27")
 def wants_anything(request: Request, client: ScriptedClient) -> Request:
     if request.method == "GET":
         request.set("Accept", "*/*")
     return request
 
 
-@misbehaving("a redirect of an icon to another origin is followed", breaks="IC-02")
+@misbehaving("follows a redirect of an icon to another origin", breaks="IC-02")
 async def icon_redirect(client: ScriptedClient) -> None:
-    await client.open()
-    await client.run_steps([LIST_TOOLS])
-    away = await WebClient(client).fetch("GET", client.tools[AFTER]["icons"][0]["src"])
-    await WebClient(client).fetch("GET", away.head.get("location") or "")
+    response = await _fetch_icon(client, 0)
+    await WebClient(client).fetch("GET", response.head.get("location") or "")
 
 
-@misbehaving("an icon of another origin is fetched", breaks="IC-03")
+@misbehaving("fetches an icon of another origin", breaks="IC-03")
 async def icon_elsewhere(client: ScriptedClient) -> None:
+    await _fetch_icon(client, 1)
+
+
+async def _fetch_icon(client: ScriptedClient, place: int) -> WebResponse:
     await client.open()
     await client.run_steps([LIST_TOOLS])
-    await WebClient(client).fetch("GET", client.tools[AFTER]["icons"][1]["src"])
+    return await WebClient(client).fetch("GET", client.tools[AFTER]["icons"][place]["src"])
 
 
-@on_request("the version in the head is another than the agreed one", breaks="HTTP-45", scenario="tools_call")
-def another_version(request: Request, client: ScriptedClient) -> Request:
-    if request.header(VERSION) is not None:
-        request.set(VERSION, DATES[0])
-    return request
-
-
-BEHAVIOURS: Final = (
+VERSIONS: Final = (
+    alters_header(
+        "http.another-version",
+        "names another version than the negotiated one",
+        "HTTP-45",
+        VERSION,
+        lambda version: DATES[0],
+        scenario="tools_call",
+    ),
     behaviour(
         "http.no-agreed-version",
-        "requests after a handshake name no version",
+        "names no version after the handshake",
         breaks="HTTP-44",
         scenario="tools_call",
         sends_version=False,

@@ -20,7 +20,7 @@ from assay.lab.harness.transport import HTTP_ONLY
 
 
 @client_scenario(
-    "A session is named in every request, and ended",
+    "Open a session",
     script=ClientScript(steps=(LIST_TOOLS, call_tool("work"))),
     exercises=("http.session-named", "http.session-ended", "http.agreed-version"),
     transports=HTTP_ONLY,
@@ -32,7 +32,7 @@ async def drive_session(stage: ClientStage) -> None:
 
 
 @client_scenario(
-    "A session that is not known any more is begun anew",
+    "Forget the session",
     script=ClientScript(
         steps=(LIST_TOOLS, call_tool("work", number=1), call_tool("work", number=2)), may_fail=True
     ),
@@ -54,62 +54,50 @@ async def drive_session_lost(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-@check("A lost session is begun anew", requirements=("HTTP-42",), transports=HTTP_ONLY)
+@check("After a lost session, the client starts over", requirements=("HTTP-42",), transports=HTTP_ONLY)
 def judge_session_lost(trace: Trace) -> Iterator[Observation]:
     posts = list(endpoint_calls(trace, "POST"))
     for call in posts:
-        if call.status != 404 or call.session is None or opens(call):
+        if call.status != 404 or call.session is None or opens_session(call):
             continue
-        again = next((one for one in posts if opens(one) and one.request.n > call.request.n), None)
-        if again is None and not has_ended(trace):
-            continue
-        if again is None:
-            observed = "none"
-        else:
-            observed = "one without it" if again.session is None else f"one with session {again.session}"
-        yield observe(
-            "HTTP-42",
-            again is not None and again.session is None,
-            call,
-            *(() if again is None else (again,)),
-            expected="an `initialize` without a session id",
-            observed=observed,
-        )
-
-
-SESSION = "mcp-session-id"
+        openings = [post for post in posts if opens_session(post) and post.request.n > call.request.n][:1]
+        if openings or has_ended(trace):
+            holds = bool(openings) and openings[0].session is None
+            observed = f"session {openings[0].session}" if openings else "no `initialize`"
+            expected = "`initialize` without a session id"
+            yield observe("HTTP-42", holds, call, *openings, expected=expected, observed=observed)
 
 
 @check("Requests name their session", requirements=("HTTP-38",), everywhere=True, transports=HTTP_ONLY)
 def judge_session_named(trace: Trace) -> Iterator[Observation]:
-    given = dict(issued(trace))
+    issued = dict(_issued_sessions(trace))
     for call in endpoint_calls(trace):
-        known = [session for session, since in given.items() if since < call.request.n]
-        if known and not opens(call) and not any(map(describes_itself, call.request_messages)):
-            expected, observed = f"Mcp-Session-Id: {known[-1]}", f"{call.session}"
-            yield observe("HTTP-38", call.session in known, call, expected=expected, observed=observed)
+        sessions = [session for session, since in issued.items() if since < call.request.n]
+        if sessions and not opens_session(call) and not any(map(describes_itself, call.request_messages)):
+            expected, observed = f"Mcp-Session-Id: {sessions[-1]}", f"{call.session}"
+            yield observe("HTTP-38", call.session in sessions, call, expected=expected, observed=observed)
 
 
-def opens(call: Call) -> bool:
-    return any(one.method == INITIALIZE for one in call.request_messages)
+def opens_session(call: Call) -> bool:
+    return any(message.method == INITIALIZE for message in call.request_messages)
 
 
-def issued(trace: Trace) -> Iterator[tuple[str, int]]:
-    """Each session that was given, and the frame since when."""
+def _issued_sessions(trace: Trace) -> Iterator[tuple[str, int]]:
+    """Each session that the server opened, with the number of the frame."""
     for call in endpoint_calls(trace, "POST"):
-        session = call.head.get(SESSION) if call.head is not None and opens(call) else None
+        session = call.head.get("mcp-session-id") if call.head is not None and opens_session(call) else None
         if session is not None:
             yield session, call.received[0].n
 
 
-@check("A session is ended by its client", requirements=("HTTP-43",), transports=HTTP_ONLY)
+@check("The client deletes its session", requirements=("HTTP-43",), transports=HTTP_ONLY)
 def judge_session_ended(trace: Trace) -> Iterator[Observation]:
-    for session, since in list(issued(trace))[-1:]:
-        ended = [one for one in endpoint_calls(trace, "DELETE") if one.session == session]
-        if ended or has_ended(trace):
-            given = [one for one in endpoint_calls(trace) if since in {frame.n for frame in one.received}]
-            expected = f"DELETE for session {session}"
-            yield observe("HTTP-43", bool(ended), *given, *ended, expected=expected, observed="no DELETE")
+    for session, since in list(_issued_sessions(trace))[-1:]:
+        deleted = [call for call in endpoint_calls(trace, "DELETE") if call.session == session]
+        if deleted or has_ended(trace):
+            opened = [call for call in endpoint_calls(trace) if since in {frame.n for frame in call.received}]
+            expected, holds = f"DELETE for session {session}", bool(deleted)
+            yield observe("HTTP-43", holds, *opened, *deleted, expected=expected, observed="no DELETE")
 
 
 # --- what the checks must catch
@@ -117,10 +105,8 @@ def judge_session_ended(trace: Trace) -> Iterator[Observation]:
 
 BEHAVIOURS: Final = (
     behaviour(
-        "http.keeps-lost-session", "a lost session is not begun anew", breaks="HTTP-42", renews_session=False
+        "http.keeps-lost-session", "does not replace a lost session", breaks="HTTP-42", renews_session=False
     ),
-    behaviour(
-        "http.forgets-session", "requests do not name their session", breaks="HTTP-38", sends_session=False
-    ),
-    behaviour("http.leaves-session", "a session is not ended", breaks="HTTP-43", ends_session=False),
+    behaviour("http.forgets-session", "does not name its session", breaks="HTTP-38", sends_session=False),
+    behaviour("http.leaves-session", "does not delete its session", breaks="HTTP-43", ends_session=False),
 )

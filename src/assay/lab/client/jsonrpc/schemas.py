@@ -17,64 +17,59 @@ from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientSc
 from assay.lab.harness.scripted_server.http_reply import HttpReply
 from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
+from assay.lab.harness.scripted_server.server import Tool
 from assay.lab.harness.scripted_server.stage import ClientStage
+
+SCHEMAS: Final = "schemas"
+USUAL: Final = "usual_dialect"
+NAMED: Final = "named_dialect"
+FOREIGN: Final = "foreign_dialect"
+MISFIT: Final = "misfit"
+TUPLE_ITEMS_DIALECT: Final = "http://json-schema.org/draft-07/schema#"
 
 # --- what is asked
 
 
 STRING, NUMBER = {"type": "string"}, {"type": "number"}
+# Each dialect ignores or forbids the other spelling, so that the wrong one rejects the result.
+NEW: Final[Json] = {"prefixItems": [STRING], "items": NUMBER}
+OLD: Final[Json] = {"items": [STRING], "additionalItems": NUMBER}
 
 
-# In the usual dialect the first item is a text; who knows older ones only would want a number there.
-NEW: dict[str, Any] = {"prefixItems": [STRING], "items": NUMBER}
+def _returning(**content: Any) -> Tool:
+    async def answer(cycle: RequestCycle) -> Answer:
+        return {"content": [{"type": "text", "text": "{}"}], "structuredContent": content}
 
-
-# In an older one the same is written so, which the usual one does not allow.
-OLD: dict[str, Any] = {"items": [STRING], "additionalItems": NUMBER}
-
-
-# --- how it is judged
-
-
-USUAL, NAMED = "usual_dialect", "named_dialect"
+    return answer
 
 
 @client_scenario(
-    "Schemas are read in the dialect that they name, or in the usual one",
+    "Return results whose schemas have different dialects",
     script=ClientScript(steps=(LIST_TOOLS, call_tool(USUAL), call_tool(NAMED), call_tool(AFTER))),
     exercises=("jsonrpc.dialects",),
 )
 async def drive_dialects(stage: ClientStage) -> None:
-    async def answer(cycle: RequestCycle) -> Answer:
-        return {"content": [{"type": "text", "text": "[]"}], "structuredContent": {"row": ["a", 1, 2]}}
-
-    named = {"$schema": "http://json-schema.org/draft-07/schema#"}
-    for name, items, more in ((USUAL, NEW, {}), (NAMED, OLD, named)):
+    for name, items, more in ((USUAL, NEW, {}), (NAMED, OLD, {"$schema": TUPLE_ITEMS_DIALECT})):
         row = {"type": "array", **items}
         schema = {**more, "type": "object", "properties": {"row": row}, "required": ["row"]}
-        stage.server.add_tool({"name": name, "outputSchema": schema}, answer)
+        stage.server.add_tool({"name": name, "outputSchema": schema}, _returning(row=["a", 1, 2]))
     stage.server.add_tool({"name": AFTER})
 
 
-SCHEMA = {"$schema": "https://example.com/dialects/unheard-of", "type": "object"}
-FOREIGN = "foreign_dialect"
-
-
 @client_scenario(
-    "A schema in an unknown dialect is no reason to break down",
+    "Offer a tool whose schema has an unknown dialect",
     script=ClientScript(steps=(LIST_TOOLS, optional(call_tool(FOREIGN)), call_tool(AFTER))),
     exercises=("jsonrpc.unknown-dialect",),
 )
 async def drive_unknown_dialect(stage: ClientStage) -> None:
-    async def answer(cycle: RequestCycle) -> Answer:
-        return {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"city": "Bern"}}
-
-    stage.server.add_tool({"name": FOREIGN, "inputSchema": SCHEMA, "outputSchema": SCHEMA}, answer)
+    schema = {"$schema": "https://example.com/dialects/unheard-of", "type": "object"}
+    tool = {"name": FOREIGN, "inputSchema": schema, "outputSchema": schema}
+    stage.server.add_tool(tool, _returning(city="Bern"))
     stage.server.add_tool({"name": AFTER})
 
 
 @client_scenario(
-    "Schemas that refer to the network are not fetched",
+    "Offer a tool whose schemas refer to a URL",
     script=ClientScript(steps=(LIST_TOOLS, optional(call_tool("referring", city="Bern")), call_tool(AFTER))),
     exercises=("jsonrpc.references",),
 )
@@ -82,87 +77,76 @@ async def drive_references(stage: ClientStage) -> None:
     async def serve(request: InboundRequest, reply: HttpReply) -> None:
         await reply.respond(200, b'{"type": "string"}', [("Content-Type", "application/schema+json")])
 
-    async def answer(cycle: RequestCycle) -> Answer:
-        return {"content": [{"type": "text", "text": "{}"}], "structuredContent": {"city": "Bern"}}
-
-    origin = await stage.add_server(ROOM, serve)
-    properties = {"city": {"$ref": f"{origin}/city.json"}}
-    schema = {"type": "object", "properties": properties}
-    stage.server.add_tool({"name": "referring", "inputSchema": schema, "outputSchema": schema}, answer)
+    origin = await stage.add_server(SCHEMAS, serve)
+    schema = {"type": "object", "properties": {"city": {"$ref": f"{origin}/city.json"}}}
+    tool = {"name": "referring", "inputSchema": schema, "outputSchema": schema}
+    stage.server.add_tool(tool, _returning(city="Bern"))
     stage.server.add_tool({"name": AFTER})
 
 
-MISFIT_SCHEMA = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
-MISFIT = "misfit"
-
-
 @client_scenario(
-    "A result that does not fit its schema is not taken",
-    # Who finds the result wanting ends here, and is right.
+    "Return a result that violates its schema",
+    # A client that rejects the result may exit with an error.
     script=ClientScript(steps=(LIST_TOOLS, call_tool(MISFIT), call_tool(AFTER)), may_fail=True),
     exercises=("jsonrpc.misfit",),
 )
 async def drive_misfit(stage: ClientStage) -> None:
-    async def answer(cycle: RequestCycle) -> Answer:
-        return {"content": [{"type": "text", "text": "many"}], "structuredContent": {"count": "many"}}
-
-    stage.server.add_tool({"name": MISFIT, "outputSchema": MISFIT_SCHEMA}, answer)
+    schema = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
+    stage.server.add_tool({"name": MISFIT, "outputSchema": schema}, _returning(count="many"))
     stage.server.add_tool({"name": AFTER})
 
 
-@check("Schemas are read in their dialect", requirements=("JS-01", "JS-02"))
+# --- how it is judged
+
+
+@check("Schemas are evaluated in their dialect", requirements=("JS-01", "JS-02"))
 def judge_dialects(trace: Trace) -> Iterator[Observation]:
-    expected = "a result to be taken that fits its schema in the dialect of the schema"
+    expected = "the client to accept a result that is valid in the dialect of its schema"
     yield from observe_continued("JS-01", trace, USUAL, expected, then=NAMED)
     yield from observe_continued("JS-02", trace, NAMED, expected, then=AFTER)
 
 
-@check("An unknown dialect is no reason to break down", requirements=("JS-03",))
+@check("An unknown dialect does not stop the client", requirements=("JS-03",))
 def judge_unknown_dialect(trace: Trace) -> Iterator[Observation]:
-    """Who does not call a tool with such a schema at all has said enough."""
-    listed = [one for one in trace.subject_exchanges("tools/list") if one.answer is not None][:1]
+    # A client need not call a tool with such a schema.
+    lists = [page for page in trace.subject_exchanges("tools/list") if page.answer is not None][:1]
     after = calls_of(trace, AFTER)[:1]
-    if listed and (after or has_ended(trace)):
-        expected = "the client to go on, with an error for this tool or without"
-        observed = "the client did not go on"
-        yield observe("JS-03", bool(after), *listed, *after, expected=expected, observed=observed)
+    if lists and (after or has_ended(trace)):
+        expected = "the client to continue, with or without an error for this tool"
+        observed = "the client did not continue"
+        yield observe("JS-03", bool(after), *lists, *after, expected=expected, observed=observed)
 
 
-ROOM = "schemas"
-
-
-@check("References to the network are not followed", requirements=("JS-07", "TL-29"))
+@check("References to URLs are not fetched", requirements=("JS-07", "TL-29"))
 def judge_references(trace: Trace) -> Iterator[Observation]:
-    fetched, after = calls_at(trace, ROOM), calls_of(trace, AFTER)
-    if fetched or after:
-        observed = ", ".join(one.sent.target for one in fetched)
-        for row in ("JS-07", "TL-29"):
-            expected = "no request for a schema that is referred to"
-            yield observe(row, not fetched, *fetched, *after[:1], expected=expected, observed=observed)
+    fetched, after = calls_at(trace, SCHEMAS), calls_of(trace, AFTER)[:1]
+    for requirement in ("JS-07", "TL-29") if fetched or after else ():
+        expected = "no request for a referenced schema"
+        observed = ", ".join(call.sent.target for call in fetched)
+        yield observe(requirement, not fetched, *fetched, *after, expected=expected, observed=observed)
 
 
-@check("Structured results are held against their schema", requirements=("TL-16",))
+@check("Structured results are validated against their schema", requirements=("TL-16",))
 def judge_misfit(trace: Trace) -> Iterator[Observation]:
-    for exchange in [one for one in calls_of(trace, MISFIT) if one.answer is not None][:1]:
-        later = calls_of(trace, AFTER)
+    for call in [call for call in calls_of(trace, MISFIT) if call.answer is not None][:1]:
+        later = calls_of(trace, AFTER)[:1]
         if later or has_ended(trace):
-            expected = "an error for a result that does not fit its schema"
-            observed = "the next step, as if all was well"
-            yield observe("TL-16", not later, exchange, *later[:1], expected=expected, observed=observed)
+            expected, observed = "an error for a result that violates its schema", "the next step"
+            yield observe("TL-16", not later, call, *later, expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_received("a schema that names no dialect is read in an older one", breaks="JS-01")
+@on_received("evaluates a schema without a dialect in an older one", breaks="JS-01")
 def older_dialect(message: Json, client: ScriptedClient) -> Json:
     for tool in message.get("result", {}).get("tools", []):
         if tool["name"] == USUAL:
-            tool["outputSchema"]["$schema"] = "http://json-schema.org/draft-07/schema#"
+            tool["outputSchema"]["$schema"] = TUPLE_ITEMS_DIALECT
     return message
 
 
-@on_received("rules of an older dialect are left out of a schema", breaks="JS-02")
+@on_received("ignores the keywords of an older dialect", breaks="JS-02")
 def newer_dialect(message: Json, client: ScriptedClient) -> Json:
     for tool in message.get("result", {}).get("tools", []):
         if tool["name"] == NAMED:
@@ -171,33 +155,33 @@ def newer_dialect(message: Json, client: ScriptedClient) -> Json:
     return message
 
 
-@misbehaving("an unknown dialect ends the client", breaks="JS-03")
+@misbehaving("exits because of an unknown dialect", breaks="JS-03")
 async def fragile(client: ScriptedClient) -> None:
     await client.open()
     await client.run_steps(client.context["steps"][:-1])
     raise StepFailed("no validator for this dialect")
 
 
-@misbehaving("what a schema refers to is fetched", breaks="JS-07", scenario="jsonrpc.references")
+@misbehaving("fetches a reference in an input schema", breaks="JS-07", scenario="jsonrpc.references")
 async def reference_followed(client: ScriptedClient) -> None:
-    await client.open()
-    await client.run_steps([LIST_TOOLS])
-    schema = client.tools["referring"]["inputSchema"]
-    await WebClient(client).fetch("GET", schema["properties"]["city"]["$ref"])
+    await _fetch_reference(client, "inputSchema")
 
 
-@misbehaving("what a schema of results refers to is fetched", breaks="TL-29", scenario="jsonrpc.references")
+@misbehaving("fetches a reference in an output schema", breaks="TL-29", scenario="jsonrpc.references")
 async def output_reference_followed(client: ScriptedClient) -> None:
+    await _fetch_reference(client, "outputSchema")
+
+
+async def _fetch_reference(client: ScriptedClient, key: str) -> None:
     await client.open()
     await client.run_steps([LIST_TOOLS])
-    schema = client.tools["referring"]["outputSchema"]
-    await WebClient(client).fetch("GET", schema["properties"]["city"]["$ref"])
+    await WebClient(client).fetch("GET", client.tools["referring"][key]["properties"]["city"]["$ref"])
 
 
 BEHAVIOURS: Final = (
     behaviour(
         "jsonrpc.takes-any-output",
-        "structured results are not held against their schema",
+        "does not validate structured results",
         breaks="TL-16",
         transports=CLIENTS,
         validates_output=False,

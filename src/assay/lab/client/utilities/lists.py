@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from assay.lab.client.altered_message import within, without
+from assay.lab.client.altered_message import with_params, within, within_request, without
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import has_ended
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, misbehaving, on_message, on_received
+from assay.lab.harness.sabotage.client_saboteur import (
+    EVERY,
+    ClientSaboteur,
+    behaviour,
+    misbehaving,
+    on_message,
+    on_received,
+)
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.answer import Answer, AnswerError
@@ -28,48 +35,50 @@ from assay.lab.harness.trace.trace import Exchange
 from assay.model.error import INVALID_PARAMS
 from assay.revisions.revision import Opening
 
+LISTS: Final = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+
 # --- what is asked
 
 
 BARE: Final = "https://example.com"
-"""Some would write a slash after it."""
+"""A URI to which some clients add a slash."""
 ODD: Final = "memo://Notes/a%20b%c3%bc/../c?x=1&y=%26"
-"""Some would write it in another way that means the same to them."""
+"""A URI that some clients normalize."""
 KITCHEN: Final = "memo://rooms/kitchen"
 ROOMS: Final = "memo://rooms/{room}"
 LETTER: Final = "Letter to Somebody"
-PAGE: Final = 2
+
+
+def _complete(argument: str, value: str, /, **ref: str) -> Json:
+    return step("complete", ref=ref, argument={"name": argument, "value": value})
 
 
 @client_scenario(
-    "Resources, prompts and completion are used as they were listed",
+    "Offer resources, prompts and completion with unusual names",
     script=ClientScript(
         steps=(
             step("list_resources"),
-            # Under a tidied URI nothing is found: that is for the check to tell, and no reason to end.
+            # The server does not know a normalized URI. The check reports that, so the client continues.
             optional(step("read_resource", uri=BARE)),
             optional(step("read_resource", uri=ODD)),
             step("list_templates"),
             step("read_resource", uri=KITCHEN),
             step("list_prompts"),
             step("get_prompt", name=LETTER, arguments={"to": "Ann", "about": "ü"}),
-            step(
-                "complete",
-                ref={"type": "ref/prompt", "name": LETTER},
-                argument={"name": "about", "value": "o"},
-            ),
-            step(
-                "complete",
-                ref={"type": "ref/resource", "uri": ROOMS},
-                argument={"name": "room", "value": "k"},
-            ),
+            _complete("about", "o", type="ref/prompt", name=LETTER),
+            _complete("room", "k", type="ref/resource", uri=ROOMS),
         )
     ),
     exercises=("utilities.as-listed", "utilities.whole-lists"),
 )
 async def drive_all_used(stage: ClientStage) -> None:
     server = stage.server
-    server.page = PAGE
+    server.page = 2
     for uri in (BARE, ODD):
         server.add_resource(uri)
     server.memory["texts"][KITCHEN] = "warm"
@@ -86,18 +95,17 @@ CURSORS: Final = ("b64==", '{"page": 2}', "two words/ü?&", "00010")
 
 
 @client_scenario(
-    "A list is read to its end, whatever its pages are like",
+    "Serve a list in pages of different sizes, with unusual cursors",
     script=ClientScript(steps=(LIST_TOOLS, call_tool(LAST))),
     exercises=("utilities.cursors",),
 )
 async def drive_pages(stage: ClientStage) -> None:
     server = stage.server
-    names = [*(f"tool-{number}" for number in range(1, sum(SIZES))), LAST]
-    for name in names:
+    for name in (*(f"tool-{number}" for number in range(1, sum(SIZES))), LAST):
         server.add_tool({"name": name})
-    # An empty cursor is one, too, in the revisions that say so.
+    # Only revisions without a handshake say that an empty cursor is valid.
     empty = stage.revision.opening is Opening.PER_REQUEST
-    cursors: tuple[str | None, ...] = (None, *(("",) if empty else CURSORS[:1]), *CURSORS[1:])
+    cursors: tuple[str | None, ...] = (None, "" if empty else CURSORS[0], *CURSORS[1:])
 
     @server.on("tools/list")
     async def pages(cycle: RequestCycle) -> Answer:
@@ -113,203 +121,175 @@ async def drive_pages(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-RESOURCE, PROMPT, COMPLETION = "USE-01", "USE-02", "USE-03"
-_LISTS: Final = {
-    "resources/list": "resources",
-    "resources/templates/list": "resourceTemplates",
-    "prompts/list": "prompts",
-}
-AsListedJson = dict[str, Any]
-
-
 class Listed:
-    """All that the server has listed."""
+    """The items that the server has listed."""
 
     def __init__(self, trace: Trace) -> None:
-        found = {key: _items(trace, method, key) for method, key in _LISTS.items()}
-        self.uris = [one.get("uri") for one in found["resources"]]
-        self.templates = [str(one.get("uriTemplate")) for one in found["resourceTemplates"]]
-        self.prompts = {str(one.get("name")): one for one in found["prompts"]}
+        items = {
+            key: [item for page in trace.subject_exchanges(method) for item in page.objects(key)]
+            for method, key in LISTS.items()
+        }
+        self.uris = [resource.get("uri") for resource in items["resources"]]
+        self.templates = [str(template.get("uriTemplate")) for template in items["resourceTemplates"]]
+        self.prompts = {str(prompt.get("name")): prompt for prompt in items["prompts"]}
 
     def has(self, uri: Any) -> bool:
-        return uri in self.uris or any(_fits(one, str(uri)) for one in self.templates)
+        return uri in self.uris or any(_matches(template, str(uri)) for template in self.templates)
 
-    def arguments(self, reference: AsListedJson) -> list[str]:
-        """Of what it refers to; none where that was not listed."""
+    def arguments(self, reference: Json) -> list[str]:
+        """The arguments of a listed prompt or template."""
         if reference.get("type") == "ref/prompt":
             return _arguments(self.prompts.get(str(reference.get("name")), {}))
         template = str(reference.get("uri"))
         return re.findall(r"{(\w+)}", template) if template in self.templates else []
 
 
-@check("What was listed is asked for as it was listed", requirements=(RESOURCE, PROMPT, COMPLETION))
-def judge_as_listed(trace: Trace) -> Iterator[Observation]:
-    listed = Listed(trace)
-    if listed.uris or listed.templates:
-        for one in trace.subject_exchanges("resources/read"):
-            uri = one.params.get("uri")
-            expected = "a URI as it was listed, or by a template"
-            yield observe(RESOURCE, listed.has(uri), one, expected=expected, observed=f"{uri!r}")
-    if listed.prompts:
-        for one in trace.subject_exchanges("prompts/get"):
-            yield _prompt(one, listed)
-    if listed.prompts and listed.templates:
-        for one in trace.subject_exchanges("completion/complete"):
-            yield _completion(one, listed)
+def _arguments(prompt: Json, *, required: bool = False) -> list[str]:
+    arguments = prompt.get("arguments")
+    objects = [item for item in (arguments if isinstance(arguments, list) else ()) if isinstance(item, dict)]
+    return [str(item.get("name")) for item in objects if item.get("required") or not required]
 
 
-def _prompt(one: Exchange, listed: Listed) -> Observation:
-    prompt = listed.prompts.get(str(one.params.get("name")))
-    given = one.params.get("arguments")
-    missing = sorted(
-        set(_arguments(prompt or {}, required=True)) - set(given if isinstance(given, dict) else ())
-    )
-    expected = "the name of a prompt as it was listed, and what that requires"
-    observed = f"{one.params.get('name')!r} without {missing}" if prompt else f"{one.params.get('name')!r}"
-    return observe(PROMPT, prompt is not None and not missing, one, expected=expected, observed=observed)
-
-
-def _completion(one: Exchange, listed: Listed) -> Observation:
-    reference, argument = one.params.get("ref"), one.params.get("argument")
-    known = listed.arguments(reference if isinstance(reference, dict) else {})
-    name = argument.get("name") if isinstance(argument, dict) else None
-    expected, observed = "an argument of something that was listed", f"{name!r} of {reference}"
-    return observe(COMPLETION, name in known, one, expected=expected, observed=observed)
-
-
-def _items(trace: Trace, method: str, key: str) -> list[AsListedJson]:
-    return [item for page in trace.subject_exchanges(method) for item in page.objects(key)]
-
-
-def _arguments(prompt: AsListedJson, *, required: bool = False) -> list[str]:
-    told = prompt.get("arguments")
-    found = [one for one in (told if isinstance(told, list) else ()) if isinstance(one, dict)]
-    return [str(one.get("name")) for one in found if one.get("required") or not required]
-
-
-def _fits(template: str, uri: str) -> bool:
+def _matches(template: str, uri: str) -> bool:
     parts = re.split(r"{\w+}", template)
     return re.fullmatch("[^/]+".join(map(re.escape, parts)), uri) is not None
 
 
-END, BOTH, PROMPTS = "PAG-04", "PAG-05", "PR-13"
-PROMPT_LIST: Final = "prompts/list"
-LISTS: Final = ("resources/list", "resources/templates/list", PROMPT_LIST)
+@check("Resources, prompts and completion are used as listed", requirements=("USE-01", "USE-02", "USE-03"))
+def judge_as_listed(trace: Trace) -> Iterator[Observation]:
+    listed = Listed(trace)
+    for read in trace.subject_exchanges("resources/read") if listed.uris or listed.templates else ():
+        uri = read.params.get("uri")
+        expected = "a listed URI, or one that matches a template"
+        yield observe("USE-01", listed.has(uri), read, expected=expected, observed=f"{uri!r}")
+    for request in trace.subject_exchanges("prompts/get") if listed.prompts else ():
+        name, arguments = request.params.get("name"), request.params.get("arguments")
+        prompt = listed.prompts.get(str(name))
+        required = set(_arguments(prompt or {}, required=True))
+        missing = sorted(required - set(arguments if isinstance(arguments, dict) else ()))
+        expected = "the name of a listed prompt, with its required arguments"
+        observed = f"{name!r} without {missing}" if prompt else f"{name!r}"
+        holds = prompt is not None and not missing
+        yield observe("USE-02", holds, request, expected=expected, observed=observed)
+    for request in (
+        trace.subject_exchanges("completion/complete") if listed.prompts and listed.templates else ()
+    ):
+        reference, argument = request.params.get("ref"), request.params.get("argument")
+        name = argument.get("name") if isinstance(argument, dict) else None
+        holds = name in listed.arguments(reference if isinstance(reference, dict) else {})
+        expected, observed = "an argument of a listed prompt or template", f"{name!r} of {reference}"
+        yield observe("USE-03", holds, request, expected=expected, observed=observed)
 
 
-@check("Lists are read to their end, and no further", requirements=(END, BOTH, PROMPTS))
+@check("Lists are read to their end, and no further", requirements=("PAG-04", "PAG-05", "PR-13"))
 def judge_whole_lists(trace: Trace) -> Iterator[Observation]:
-    for method in LISTS:
-        asked = list(trace.subject_exchanges(method))
-        pages = [one for one in asked if one.result is not None]
+    for method in list(LISTS)[1:]:  # all but tools
+        requests = list(trace.subject_exchanges(method))
+        pages = [request for request in requests if request.result is not None]
         for page in pages:
-            yield from _end(page, asked) if _next(page) is None else _more(page, asked, trace)
-        if pages:
-            yield from _went_on(pages[-1], trace)
+            yield from _judge_following(page, requests, trace)
+        for page in pages[-1:]:
+            later = [
+                other for other in trace.subject_exchanges() if other.request.frame.n > page.request.frame.n
+            ][:1]
+            if later or has_ended(trace):
+                expected, observed = "the client to continue after the list", "it did not"
+                yield observe("PAG-05", bool(later), page, *later, expected=expected, observed=observed)
 
 
-def _end(page: Exchange, pages: list[Exchange]) -> Iterator[Observation]:
-    """Nothing follows the last page but what is read again, under cursors that were given."""
-    given = [_next(one) for one in pages]
-    later = [one for one in pages if one.request.frame.n > page.request.frame.n]
-    past = [one for one in later if one.params.get("cursor") not in (None, *given)]
-    expected, observed = "no page after the last one", "one more was asked for"
-    yield observe(END, not past, page, *past[:1], expected=expected, observed=observed)
+def _judge_following(page: Exchange, requests: list[Exchange], trace: Trace) -> Iterator[Observation]:
+    cursor = _next_cursor(page)
+    if cursor is None:
+        # A list may be read again, from its start or with cursors of earlier pages.
+        known = (None, *map(_next_cursor, requests))
+        later = (request for request in requests if request.request.frame.n > page.request.frame.n)
+        past = [request for request in later if request.params.get("cursor") not in known][:1]
+        expected, observed = "no page after the last one", "another one was requested"
+        yield observe("PAG-04", not past, page, *past, expected=expected, observed=observed)
+    elif page.method == "prompts/list":
+        following = [request for request in requests if request.params.get("cursor") == cursor][:1]
+        if following or has_ended(trace):
+            expected, observed = "the next page of prompts", "no request for it"
+            yield observe("PR-13", bool(following), page, *following, expected=expected, observed=observed)
 
 
-def _more(page: Exchange, pages: list[Exchange], trace: Trace) -> Iterator[Observation]:
-    later = [one for one in pages if one.params.get("cursor") == _next(page)]
-    if page.method == PROMPT_LIST and (later or has_ended(trace)):
-        expected, observed = "the next page of prompts", "nobody asked for it"
-        yield observe(PROMPTS, bool(later), page, *later[:1], expected=expected, observed=observed)
-
-
-def _went_on(page: Exchange, trace: Trace) -> Iterator[Observation]:
-    """Whether a list that was read was of use: something else is asked for then."""
-    later = [one for one in trace.subject_exchanges() if one.request.frame.n > page.request.frame.n]
-    if later or has_ended(trace):
-        expected, observed = "the client to go on with what it has read", "it did not"
-        yield observe(BOTH, bool(later), page, *later[:1], expected=expected, observed=observed)
-
-
-def _next(page: Exchange) -> object:
+def _next_cursor(page: Exchange) -> Any:
     return (page.result or {}).get("nextCursor")
 
 
-SIZE, OPAQUE, EMPTY = "PAG-01", "PAG-06", "PAG-08"
-CURSORS_LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
-
-
-@check("Pages are followed by their cursors, as they are", requirements=(SIZE, OPAQUE, EMPTY))
+@check("Cursors are sent back unchanged", requirements=("PAG-01", "PAG-06", "PAG-08"))
 def judge_cursors(trace: Trace) -> Iterator[Observation]:
-    for method in CURSORS_LISTS:
+    for method in LISTS:
         pages = list(trace.subject_exchanges(method))
-        yield from _followed(pages, trace)
-        yield from _known(pages)
-
-
-def _followed(pages: list[Exchange], trace: Trace) -> Iterator[Observation]:
-    for page in pages:
-        cursor = _cursors_next(page)
-        if cursor is None:
-            continue
-        later = [one for one in pages if one.request.frame.n > page.request.frame.n]
-        next_page = next((one for one in later if one.params.get("cursor") == cursor), None)
-        if next_page is None and not has_ended(trace):
-            continue
-        row = SIZE if cursor else EMPTY
-        seen = [] if next_page is None else [next_page]
-        expected = f"a request with the cursor {cursor!r}"
-        yield observe(row, next_page is not None, page, *seen, expected=expected, observed="none such")
-
-
-def _known(pages: list[Exchange]) -> Iterator[Observation]:
-    given: list[Any] = []
-    for page in pages:
-        if "cursor" in page.params:
-            cursor = page.params["cursor"]
-            expected = "a cursor as the server gave it"
-            yield observe(OPAQUE, cursor in given, page, expected=expected, observed=f"cursor {cursor!r}")
-        given.append(_cursors_next(page))
-
-
-def _cursors_next(page: Exchange) -> str | None:
-    cursor = (page.result or {}).get("nextCursor")
-    return cursor if isinstance(cursor, str) else None
+        issued: list[Any] = []
+        for place, page in enumerate(pages):
+            if "cursor" in page.params:
+                cursor = page.params["cursor"]
+                expected, holds = "a cursor of the server, unchanged", cursor in issued
+                yield observe("PAG-06", holds, page, expected=expected, observed=f"cursor {cursor!r}")
+            cursor = _next_cursor(page)
+            issued.append(cursor)
+            if not isinstance(cursor, str):
+                continue
+            following = [later for later in pages[place + 1 :] if later.params.get("cursor") == cursor][:1]
+            if following or has_ended(trace):
+                requirement, holds = "PAG-01" if cursor else "PAG-08", bool(following)
+                expected = f"a request with the cursor {cursor!r}"
+                yield observe(requirement, holds, page, *following, expected=expected, observed="none")
 
 
 # --- what the checks must catch
 
 
-@on_message("a URI gets a slash at its end before it is read", breaks="USE-01")
-def uri_tidied(message: Json, client: ScriptedClient) -> Json:
-    if message.get("method") != "resources/read":
-        return message
-    return within(message, ("params",), lambda fields: {**fields, "uri": f"{fields['uri']}/"})
+def _alters(
+    name: str, fault: str, breaks: str, method: str, path: tuple[str, ...], change: Callable[[Json], Json]
+) -> ClientSaboteur:
+    """A client that changes its requests with this method."""
+
+    def alter(message: Json, client: ScriptedClient) -> Json:
+        return within_request(message, method, path, change)
+
+    saboteur: ClientSaboteur = on_message(fault, id=f"utilities.{name}", breaks=breaks)(alter)
+    return saboteur
 
 
-@on_message("the name of a prompt is written in small letters", breaks="USE-02")
-def prompt_in_small_letters(message: Json, client: ScriptedClient) -> Json:
-    if message.get("method") != "prompts/get":
-        return message
-    return within(message, ("params",), lambda fields: {**fields, "name": fields["name"].lower()})
+ALTERED: Final = (
+    _alters(
+        "uri-tidied",
+        "adds a slash to a URI before it reads it",
+        "USE-01",
+        "resources/read",
+        ("params",),
+        lambda params: {**params, "uri": f"{params['uri']}/"},
+    ),
+    _alters(
+        "prompt-in-small-letters",
+        "writes the name of a prompt in lower case",
+        "USE-02",
+        "prompts/get",
+        ("params",),
+        lambda params: {**params, "name": params["name"].lower()},
+    ),
+    _alters(
+        "prompt-without-arguments",
+        "omits a required argument of a prompt",
+        "USE-02",
+        "prompts/get",
+        ("params", "arguments"),
+        lambda arguments: without(arguments, "to"),
+    ),
+    _alters(
+        "completion-of-nothing",
+        "requests completion for an unlisted argument",
+        "USE-03",
+        "completion/complete",
+        ("params", "argument"),
+        lambda argument: {**argument, "name": "name"},
+    ),
+)
 
 
-@on_message("a required argument of a prompt is left out", breaks="USE-02")
-def prompt_without_arguments(message: Json, client: ScriptedClient) -> Json:
-    if message.get("method") != "prompts/get":
-        return message
-    return within(message, ("params", "arguments"), lambda fields: without(fields, "to"))
-
-
-@on_message("completion is asked for an argument that was not listed", breaks="USE-03")
-def completion_of_nothing(message: Json, client: ScriptedClient) -> Json:
-    if message.get("method") != "completion/complete":
-        return message
-    return within(message, ("params", "argument"), lambda fields: {**fields, "name": "name"})
-
-
-@misbehaving("a page is asked for after the last one", breaks="PAG-04", scenario="utilities.all-used")
+@misbehaving("requests a page after the last one", breaks="PAG-04", scenario="utilities.all-used")
 async def reads_past_the_end(client: ScriptedClient) -> None:
     await client.open()
     await client.run_steps([step("list_prompts")])
@@ -317,46 +297,47 @@ async def reads_past_the_end(client: ScriptedClient) -> None:
         await client.request("prompts/list", {"cursor": "at:4"})
 
 
-@misbehaving("a list on one page ends the client", breaks="PAG-05", scenario="utilities.all-used")
+@misbehaving("exits because of a list with one page", breaks="PAG-05", scenario="utilities.all-used")
 async def needs_pages(client: ScriptedClient) -> None:
     await client.open()
     await client.run_steps(client.context["steps"][:1])
-    raise StepFailed("there is no cursor")
+    raise StepFailed("the list has no cursor")
 
 
-@on_received("a page with less on it than another is taken for the last", breaks="PAG-01")
+def _without_cursor(message: Json) -> Json:
+    return within(message, ("result",), lambda result: without(result, "nextCursor"))
+
+
+@on_received("takes a page that is shorter than another as the last one", breaks="PAG-01")
 def short_page_last(message: Json, client: ScriptedClient) -> Json:
     result = message.get("result")
     if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
         return message
-    tools = result["tools"]
-    most = client.memory.setdefault("most", len(tools))
-    client.memory["most"] = max(most, len(tools))
-    if len(tools) >= most:
-        return message
-    return {**message, "result": {key: value for key, value in result.items() if key != "nextCursor"}}
+    size = len(result["tools"])
+    longest = client.memory.setdefault("longest", size)
+    client.memory["longest"] = max(longest, size)
+    return message if size >= longest else _without_cursor(message)
 
 
-@on_message("a cursor is changed before it is sent back", breaks="PAG-06")
+@on_message("changes a cursor before it sends it back", breaks="PAG-06")
 def cursor_altered(message: Json, client: ScriptedClient) -> Json:
     params = message.get("params")
     if not isinstance(params, dict) or not isinstance(params.get("cursor"), str):
         return message
-    return {**message, "params": {**params, "cursor": params["cursor"].strip("=") + "0"}}
+    return with_params(message, cursor=params["cursor"].strip("=") + "0")
 
 
-@on_received("an empty cursor is taken for the end of the list", breaks="PAG-08")
+@on_received("takes an empty cursor as the end of the list", breaks="PAG-08")
 def empty_cursor_last(message: Json, client: ScriptedClient) -> Json:
     result = message.get("result")
-    if isinstance(result, dict) and result.get("nextCursor") == "":
-        return {**message, "result": {key: value for key, value in result.items() if key != "nextCursor"}}
-    return message
+    ends = isinstance(result, dict) and result.get("nextCursor") == ""
+    return _without_cursor(message) if ends else message
 
 
 BEHAVIOURS: Final = (
     behaviour(
         "utilities.first-page-of-prompts",
-        "only the first page of prompts is read",
+        "reads only the first page of prompts",
         breaks="PR-13",
         scenario="utilities.all-used",
         transports=EVERY,

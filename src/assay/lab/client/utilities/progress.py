@@ -22,15 +22,17 @@ from assay.lab.harness.trace.message import Message, same_id
 from assay.lab.harness.trace.trace import Exchange
 from assay.revisions.revision import Asking
 
+TOKEN: Final = "model-1"
+
 # --- what is asked
 
 
-WAITING = 1.0
+WAIT: Final = 1.0
 """Seconds that the first call waits for the second."""
 
 
 @client_scenario(
-    "Two calls are told apart by their progress tokens",
+    "Report progress of two calls at once",
     script=ClientScript(
         steps=(LIST_TOOLS, step("together", steps=[call_tool("slow", n=1), call_tool("slow", n=2)]))
     ),
@@ -38,14 +40,14 @@ WAITING = 1.0
 )
 async def drive_progress(stage: ClientStage) -> None:
     both = asyncio.Event()
-    came = count(1)
+    calls = count(1)
 
     async def slow(cycle: RequestCycle) -> Answer:
         await cycle.progress(1, 2)
-        if next(came) == 2:
+        if next(calls) == 2:
             both.set()
-        with suppress(TimeoutError):  # a client may take one step after the other
-            async with asyncio.timeout(WAITING):
+        with suppress(TimeoutError):  # a client may make one call after the other
+            async with asyncio.timeout(WAIT):
                 await both.wait()
         await cycle.progress(2, 2)
         return {"content": []}
@@ -53,7 +55,6 @@ async def drive_progress(stage: ClientStage) -> None:
     stage.server.add_tool({"name": "slow", "inputSchema": {"type": "object"}}, slow)
 
 
-TOKEN: Final = "model-1"
 QUESTION: Final = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "Say hello"}}],
     "maxTokens": 100,
@@ -62,7 +63,7 @@ QUESTION: Final = {
 
 
 @client_scenario(
-    "A client that is asked for progress may tell it, and answers",
+    "Send the client a request with a progress token",
     script=ClientScript(
         steps=(LIST_TOOLS, call_tool("asking"), call_tool(AFTER)),
         capabilities=("sampling",),
@@ -72,122 +73,103 @@ QUESTION: Final = {
     window=lambda revision: revision.asking is Asking.BY_REQUEST,
 )
 async def drive_own_progress(stage: ClientStage) -> None:
-    async def asking(cycle: RequestCycle) -> Answer:
+    async def ask(cycle: RequestCycle) -> Answer:
         await cycle.ask("sampling/createMessage", QUESTION)
         return {"content": []}
 
-    stage.server.add_tool({"name": "asking"}, asking)
+    stage.server.add_tool({"name": "asking"}, ask)
     stage.server.add_tool({"name": AFTER})
 
 
 # --- how it is judged
 
 
-GROWS, KNOWN, BEFORE = "PRG-03", "PRG-04", "PRG-05"
-
-
-@check(
-    "Progress grows, of requests that are in progress", requirements=(GROWS, KNOWN, BEFORE), everywhere=True
-)
-def judge_own_progress(trace: Trace) -> Iterator[Observation]:
-    last: dict[int, Any] = {}
-    for message in trace.received:
-        if message.method != "notifications/progress":
-            continue
-        asked = _asked(trace, message)
-        expected = "the token of a request that the server sent"
-        observed = f"token {message.params.get('progressToken')!r}"
-        yield observe(KNOWN, asked is not None, message, expected=expected, observed=observed)
-        if asked is None:
-            continue
-        done = asked.answer is not None and asked.answer.frame.n < message.frame.n
-        expected = "no progress of a request that is answered"
-        yield observe(BEFORE, not done, message, asked, expected=expected, observed="progress after that")
-        yield from _grown(message, last.setdefault(id(asked), None))
-        last[id(asked)] = message.params.get("progress")
-
-
-def _asked(trace: Trace, message: Message) -> Exchange | None:
-    token = message.params.get("progressToken")
-    before = (one for one in trace.exchanges() if one.request.frame.n < message.frame.n)
-    return next((one for one in before if same_id(_token(one), token)), None)
+ABSENT: Final = object()
 
 
 def _token(exchange: Exchange) -> Any:
     meta = exchange.params.get("_meta")
-    return meta.get("progressToken") if isinstance(meta, dict) else None
+    return meta.get("progressToken", ABSENT) if isinstance(meta, dict) else ABSENT
 
 
-def _grown(message: Message, before: Any) -> Iterator[Observation]:
-    told = message.params.get("progress")
-    numbers = isinstance(told, int | float) and isinstance(before, int | float)
-    if numbers:
-        expected, observed = f"more than {before}", str(told)
-        yield observe(GROWS, told > before, message, expected=expected, observed=observed)
-
-
-KIND, UNIQUE = "PRG-01", "PRG-02"
-MISSING = object()
-
-
-@check("Progress tokens are good, and each is one request's", requirements=(KIND, UNIQUE), everywhere=True)
-def judge_progress_tokens(trace: Trace) -> Iterator[Observation]:
-    waiting: list[Exchange] = []
-    for exchange in trace.subject_exchanges():
-        token = _progress_tokens_token(exchange)
-        if token is MISSING or rejected(exchange):
+@check(
+    "Progress increases, and is only sent for open requests",
+    requirements=("PRG-03", "PRG-04", "PRG-05"),
+    everywhere=True,
+)
+def judge_own_progress(trace: Trace) -> Iterator[Observation]:
+    latest: dict[int, Any] = {}
+    for message in trace.received:
+        if message.method != "notifications/progress":
             continue
-        expected = "a string or an integer"
-        yield observe(
-            KIND, type(token) in (str, int), exchange.request, expected=expected, observed=f"{token!r}"
-        )
-        waiting = [other for other in waiting if not _is_done(other, exchange)]
-        for other in waiting:
-            if other.request.frame.connection == exchange.request.frame.connection:
-                holds = not same_id(_progress_tokens_token(other), token)
-                expected = "another token than that of a request that is not done"
-                seen = (other.request, exchange.request)
-                yield observe(UNIQUE, holds, *seen, expected=expected, observed=f"{token!r} twice")
-        waiting.append(exchange)
+        token, value = message.params.get("progressToken"), message.params.get("progress")
+        before = (exchange for exchange in trace.exchanges() if exchange.request.frame.n < message.frame.n)
+        request = next((exchange for exchange in before if same_id(_token(exchange), token)), None)
+        expected, observed = "the token of a request of the server", f"token {token!r}"
+        yield observe("PRG-04", request is not None, message, expected=expected, observed=observed)
+        if request is None:
+            continue
+        done = request.answer is not None and request.answer.frame.n < message.frame.n
+        expected, observed = "no progress after the answer", "progress after the answer"
+        yield observe("PRG-05", not done, message, request, expected=expected, observed=observed)
+        last = latest.get(id(request))
+        if isinstance(value, int | float) and isinstance(last, int | float):
+            expected = f"more than {last}"
+            yield observe("PRG-03", value > last, message, expected=expected, observed=str(value))
+        latest[id(request)] = value
 
 
-def _progress_tokens_token(exchange: Exchange) -> Any:
-    meta = exchange.params.get("_meta")
-    return meta.get("progressToken", MISSING) if isinstance(meta, dict) else MISSING
+@check(
+    "Each open request has its own valid progress token", requirements=("PRG-01", "PRG-02"), everywhere=True
+)
+def judge_progress_tokens(trace: Trace) -> Iterator[Observation]:
+    pending: list[Exchange] = []
+    for exchange in trace.subject_exchanges():
+        token, request = _token(exchange), exchange.request
+        if token is ABSENT or rejected(exchange):
+            continue
+        holds, expected = type(token) in (str, int), "a string or an integer"
+        yield observe("PRG-01", holds, request, expected=expected, observed=f"{token!r}")
+        pending = [earlier for earlier in pending if not _is_answered(earlier, request)]
+        for earlier in pending:
+            if earlier.request.frame.connection == request.frame.connection:
+                holds = not same_id(_token(earlier), token)
+                expected, observed = "a token that no open request has", f"{token!r} twice"
+                yield observe("PRG-02", holds, earlier.request, request, expected=expected, observed=observed)
+        pending.append(exchange)
 
 
-def _is_done(earlier: Exchange, later: Exchange) -> bool:
-    """Whether the one may have been answered when the other was sent."""
-    return earlier.answer is not None and earlier.answer.frame.n < later.request.frame.n
+def _is_answered(earlier: Exchange, later: Message) -> bool:
+    return earlier.answer is not None and earlier.answer.frame.n < later.frame.n
 
 
 # --- what the checks must catch
 
 
-@on_message("progress is told, and then less of it", breaks="PRG-03", scenario="utilities.own-progress")
+@on_message("sends progress that decreases", breaks="PRG-03", scenario="utilities.own-progress")
 def progress_shrinks(message: Json, client: ScriptedClient) -> list[Json]:
-    return [progress("model-1", 2), progress("model-1", 1), message] if "result" in message else [message]
+    return [progress(TOKEN, 2), progress(TOKEN, 1), message] if "result" in message else [message]
 
 
-@on_message("progress is told of an unknown token", breaks="PRG-04", scenario="utilities.own-progress")
+@on_message("sends progress with an unknown token", breaks="PRG-04", scenario="utilities.own-progress")
 def progress_of_nothing(message: Json, client: ScriptedClient) -> list[Json]:
     return [progress("made up", 1), message] if "result" in message else [message]
 
 
-@on_message("progress is told after the answer", breaks="PRG-05", scenario="utilities.own-progress")
+@on_message("sends progress after the answer", breaks="PRG-05", scenario="utilities.own-progress")
 def progress_after_answer(message: Json, client: ScriptedClient) -> list[Json]:
     if "result" in message:
         client.memory["answered"] = True
-    # The next call is the first moment at which the answer has surely gone before.
-    late = is_call(message, "after") and client.memory.get("answered")
-    return [message, progress("model-1", 1)] if late else [message]
+    # Only the next call is certain to come after the answer.
+    late = is_call(message, AFTER) and client.memory.get("answered")
+    return [message, progress(TOKEN, 1)] if late else [message]
 
 
-@on_message("a progress token is a list", breaks="PRG-01", scenario="utilities.progress")
+@on_message("uses a list as a progress token", breaks="PRG-01", scenario="utilities.progress")
 def progress_token_fraction(message: Json, client: ScriptedClient) -> Json:
     return with_meta(message, lambda meta: {**meta, "progressToken": [1]})
 
 
-@on_message("all requests have one progress token", breaks="PRG-02", scenario="utilities.progress")
+@on_message("uses one progress token for all requests", breaks="PRG-02", scenario="utilities.progress")
 def progress_token_twice(message: Json, client: ScriptedClient) -> Json:
     return with_meta(message, lambda meta: {**meta, "progressToken": "mine"})

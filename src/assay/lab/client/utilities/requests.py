@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from assay.lab.client.altered_message import within_request
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, ENDLESS, INITIALIZE, observe_continued
 from assay.lab.harness import Json, Observation, Trace, check, observe
@@ -19,11 +21,13 @@ from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import ONE_CHANNEL, STDIO_ONLY
 from assay.revisions.revision import Opening
 
+CANCELLED: Final = "notifications/cancelled"
+
 # --- what is asked
 
 
 @client_scenario(
-    "A ping is answered",
+    "Send the client a ping",
     script=ClientScript(steps=(LIST_TOOLS, call_tool("pinging"))),
     exercises=("utilities.ping",),
     window=lambda revision: revision.opening is Opening.HANDSHAKE,
@@ -36,13 +40,10 @@ async def drive_ping(stage: ClientStage) -> None:
     stage.server.add_tool({"name": "pinging"}, pinging)
 
 
-LIMIT = 0.4
-
-
 @client_scenario(
-    "An answer that crosses its cancellation does no harm",
+    "Answer a request after its cancellation",
     script=ClientScript(
-        steps=(LIST_TOOLS, optional({**call_tool(ENDLESS), "timeout": LIMIT}), call_tool(AFTER))
+        steps=(LIST_TOOLS, optional({**call_tool(ENDLESS), "timeout": 0.4}), call_tool(AFTER))
     ),
     exercises=("utilities.races",),
     transports=ONE_CHANNEL,
@@ -55,13 +56,12 @@ async def drive_late_answer(stage: ClientStage) -> None:
         await cycle.wait_for_disconnect()
         return DONE
 
-    @server.on("notifications/cancelled")
-    async def answer_all_the_same(cycle: RequestCycle) -> Answer:
-        asked: RequestCycle | None = server.memory.get("waiting")
-        if asked is None:
-            return DONE  # it cancels something else
-        late = {"jsonrpc": "2.0", "id": asked.id, "result": server.shaped(asked.method, {"content": []})}
-        await asked.channel.send(encode(late))
+    @server.on(CANCELLED)
+    async def answer_late(cycle: RequestCycle) -> Answer:
+        call: RequestCycle | None = server.memory.get("waiting")
+        if call is not None:  # otherwise another request was cancelled
+            result = server.shaped(call.method, {"content": []})
+            await call.channel.send(encode({"jsonrpc": "2.0", "id": call.id, "result": result}))
         return DONE
 
     server.add_tool({"name": ENDLESS}, wait)
@@ -71,73 +71,64 @@ async def drive_late_answer(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-ROW = "PNG-01"
-
-
-@check("A ping is answered with an empty result", requirements=(ROW,))
+@check("A ping is answered with an empty result", requirements=("PNG-01",))
 def judge_ping(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("ping"):
         answer = exchange.answer
         holds = answer is not None and answer.shape is Shape.RESULT and not answer.result.keys() - {"_meta"}
-        yield observe(ROW, holds, exchange, expected="an empty result", observed=exchange)
+        yield observe("PNG-01", holds, exchange, expected="an empty result", observed=exchange)
 
 
-RACES_ROW = "CAN-08"
-
-
-@check("A late answer does no harm", requirements=(RACES_ROW,))
+@check("An answer after a cancellation is ignored", requirements=("CAN-08",))
 def judge_races(trace: Trace) -> Iterator[Observation]:
-    return observe_continued(
-        RACES_ROW, trace, ENDLESS, "the client to go on after an answer that it had given up"
-    )
+    expected = "the client to continue after the answer to a cancelled request"
+    return observe_continued("CAN-08", trace, ENDLESS, expected)
 
 
-OWN, OWN_NEWER, OPENING = "CAN-01", "CAN-02", "CAN-04"
-
-
-@check("A client cancels what it asked for", requirements=(OWN, OWN_NEWER, OPENING), everywhere=True)
+@check(
+    "A client cancels only its own open requests",
+    requirements=("CAN-01", "CAN-02", "CAN-04"),
+    everywhere=True,
+)
 def judge_cancellations(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
-        if message.method != "notifications/cancelled":
+        if message.method != CANCELLED:
             continue
-        asked = _asked(trace, message)
-        expected = "a request of the client that is not answered yet"
+        request = _cancelled_request(trace, message)
+        expected = "the id of a request of the client that is not answered yet"
         observed = f"requestId {message.params.get('requestId')!r}"
-        for row in (OWN, OWN_NEWER):
-            yield observe(row, asked is not None, message, expected=expected, observed=observed)
-        if asked is not None:
-            expected = "no cancellation of the handshake"
-            holds = asked.method != INITIALIZE
-            yield observe(OPENING, holds, message, asked, expected=expected, observed="one")
+        for requirement in ("CAN-01", "CAN-02"):
+            holds = request is not None
+            yield observe(requirement, holds, message, expected=expected, observed=observed)
+        if request is not None:
+            holds, expected = request.method != INITIALIZE, "no cancellation of the handshake"
+            yield observe("CAN-04", holds, message, request, expected=expected, observed="one")
 
 
-def _asked(trace: Trace, message: Message) -> Exchange | None:
-    """What it names, unless that was surely done: an answer may have been on its way."""
-    number = message.params.get("requestId")
-    for one in trace.subject_exchanges():
-        before = one.request.frame.n < message.frame.n
-        if before and same_id(one.request.id, number) and not _is_long_done(trace, one, message):
-            return one
+def _cancelled_request(trace: Trace, message: Message) -> Exchange | None:
+    """The request that the cancellation names, unless the client must have known its answer.
+
+    It knew the answer if it sent another request between the answer and the cancellation.
+    """
+    end = message.frame.n
+    requests = [request for request in trace.subject_exchanges() if request.request.frame.n < end]
+    for request in requests:
+        if same_id(request.request.id, message.params.get("requestId")):
+            done = end if request.answer is None else request.answer.frame.n
+            if not any(other.request.frame.n > done for other in requests):
+                return request
     return None
-
-
-def _is_long_done(trace: Trace, exchange: Exchange, message: Message) -> bool:
-    """Whether the client has asked for something else between the answer and the cancellation."""
-    if exchange.answer is None:
-        return False
-    done = exchange.answer.frame.n
-    return any(done < one.request.frame.n < message.frame.n for one in trace.subject_exchanges())
 
 
 # --- what the checks must catch
 
 
-@on_received("a ping is not answered", breaks="PNG-01")
+@on_received("does not answer a ping", breaks="PNG-01")
 def ping_ignored(message: Json, client: ScriptedClient) -> Json | None:
     return None if message.get("method") == "ping" else message
 
 
-@on_message("a ping is answered with an error", breaks="PNG-01")
+@on_message("answers a ping with an error", breaks="PNG-01")
 def ping_refused(message: Json, client: ScriptedClient) -> Json:
     if message.get("result") == {}:
         error = {"code": -32601, "message": "no ping here"}
@@ -146,7 +137,7 @@ def ping_refused(message: Json, client: ScriptedClient) -> Json:
 
 
 @misbehaving(
-    "an answer that was given up ends the client",
+    "exits because of an answer after a cancellation",
     breaks="CAN-08",
     scenario="utilities.late-answer",
     transports=ONE_CHANNEL,
@@ -155,33 +146,33 @@ async def late_answer_ends_it(client: ScriptedClient) -> None:
     await client.open()
     await client.run_steps(client.context["steps"][:-1])
     await client.run_steps([LIST_TOOLS])  # on one channel, the late answer comes before this one
-    raise StepFailed("an answer came that nobody waits for")
+    raise StepFailed("an answer to no request")
 
 
-@on_message("a request that was never sent is cancelled", breaks="CAN-01", scenario="framing.gives-up")
+def _cancel_another(message: Json) -> Json:
+    return within_request(message, CANCELLED, ("params",), lambda params: {**params, "requestId": "made up"})
+
+
+@on_message("cancels a request that it never sent", breaks="CAN-01", scenario="framing.gives-up")
 def cancels_made_up(message: Json, client: ScriptedClient) -> Json:
-    if message.get("method") != "notifications/cancelled":
-        return message
-    return {**message, "params": {**message["params"], "requestId": "made up"}}
+    return _cancel_another(message)
 
 
 @on_message(
-    "a request is cancelled that was never sent, where each describes itself",
+    "cancels a request that it never sent, without a handshake",
     breaks="CAN-02",
     transports=STDIO_ONLY,
     scenario="framing.gives-up",
 )
 def cancels_made_up_later(message: Json, client: ScriptedClient) -> Json:
-    if message.get("method") != "notifications/cancelled":
-        return message
-    return {**message, "params": {**message["params"], "requestId": "made up"}}
+    return _cancel_another(message)
 
 
-@on_message("`initialize` is cancelled after it was sent", breaks="CAN-04", scenario="tools_call")
+@on_message("cancels `initialize`", breaks="CAN-04", scenario="tools_call")
 def cancels_handshake(message: Json, client: ScriptedClient) -> Json | list[Json]:
-    if message.get("method") == "initialize":
+    if message.get("method") == INITIALIZE:
         client.memory["opening"] = message["id"]
     if message.get("method") != "notifications/initialized":
         return message
-    about = {"requestId": client.memory["opening"]}
-    return [message, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": about}]
+    params = {"requestId": client.memory["opening"]}
+    return [message, {"jsonrpc": "2.0", "method": CANCELLED, "params": params}]
