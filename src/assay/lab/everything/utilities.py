@@ -22,7 +22,7 @@ from assay.lab.harness.need import declares
 from assay.lab.harness.sabotage.saboteur import params_of
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.utilities import log_messages
-from assay.lab.suite.utilities.completion import COMPLETION_VALUES_MOST
+from assay.lab.suite.utilities.completion import MAX_VALUES
 
 from .declaration import official_check, official_scenario
 from .evidence import answered, borrow
@@ -69,7 +69,7 @@ async def drive_logging_set_level(stage: Stage) -> None:
 def judge_completion_complete(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "completion/complete"):
         problem = _problem(exchange)
-        expected = f"`completion.values`, at most {COMPLETION_VALUES_MOST} texts, counted correctly"
+        expected = f"`completion.values`, at most {MAX_VALUES} texts, counted correctly"
         yield observe("completion-complete", problem is None, exchange, expected=expected, observed=problem)
 
 
@@ -79,7 +79,7 @@ def _problem(exchange: Exchange) -> str | None:
     if not isinstance(completion, dict) or not isinstance(values, list):
         return f"no list of values: {exchange}"
     odd = [value for value in values if not isinstance(value, str)]
-    if odd or len(values) > COMPLETION_VALUES_MOST:
+    if odd or len(values) > MAX_VALUES:
         return f"the value {odd[0]!r}" if odd else f"{len(values)} values"
     return _miscounted(len(values), completion.get("total"), completion.get("hasMore"))
 

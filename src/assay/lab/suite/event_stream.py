@@ -17,8 +17,7 @@ Fingerprint = tuple[str, str, str]
 
 def token_of(message: Message) -> Any:
     """The progress token of a request."""
-    meta = message.params.get("_meta")
-    return meta.get("progressToken") if isinstance(meta, dict) else None
+    return message.meta.get("progressToken")
 
 
 def tokens(calls: tuple[Call, ...]) -> dict[str, str]:

@@ -20,13 +20,9 @@ def as_object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def request_meta(exchange: Exchange) -> dict[str, Any]:
-    return as_object(exchange.params.get("_meta"))
-
-
 def capabilities_of(exchange: Exchange) -> dict[str, Any]:
     """The capabilities that the client declares with this request."""
-    return as_object(request_meta(exchange).get(CAPABILITIES_KEY))
+    return as_object(exchange.meta.get(CAPABILITIES_KEY))
 
 
 def reply_to(exchange: Exchange, trace: Trace) -> Message | None:
@@ -46,13 +42,13 @@ def outcome(exchange: Exchange, reply: Message | None) -> str:
 
 def is_of_revision(exchange: Exchange, revision: Revision) -> bool:
     """Whether a request is a complete request of this revision; others may be answered by other rules."""
-    meta = request_meta(exchange)
+    meta = exchange.meta
     return meta.get(VERSION_KEY) == revision.date and CAPABILITIES_KEY in meta
 
 
 def missing_fields(exchange: Exchange, revision: Revision) -> list[str]:
     """The required fields that a request lacks, if it can only be of this revision."""
-    meta = request_meta(exchange)
+    meta = exchange.meta
     lacking = [key for key in REQUIRED if key not in meta]
     if VERSION_KEY not in lacking:
         return lacking if meta[VERSION_KEY] == revision.date else []

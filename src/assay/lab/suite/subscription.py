@@ -55,7 +55,7 @@ class Subscription(Struct, frozen=True):
 
 
 def subscription_id(message: Message) -> Any:
-    return as_object(message.params.get("_meta")).get(SUBSCRIPTION_KEY)
+    return message.meta.get(SUBSCRIPTION_KEY)
 
 
 def subscriptions(trace: Trace) -> Iterator[Subscription]:

@@ -48,7 +48,6 @@ from assay.lab.suite.self_description import (
     is_of_revision,
     outcome,
     reply_to,
-    request_meta,
 )
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
 from assay.model.error import (
@@ -206,7 +205,7 @@ def _judge_discovery(trace: Trace) -> Iterator[Observation]:
         problem = _discovery_problem(exchange, trace.revision.date)
         expected = "`supportedVersions` with this version, and `capabilities`"
         yield observe(DISCOVERS, problem is None, exchange, expected=expected, observed=problem)
-        if CLIENT_KEY not in request_meta(exchange):
+        if CLIENT_KEY not in exchange.meta:
             holds = exchange.result is not None and _status(exchange) in (None, 200)
             expected = "a result, although the client is not named"
             yield observe(NO_CLIENT, holds, exchange, expected=expected, observed=exchange)
@@ -270,7 +269,7 @@ def _judge_versions(trace: Trace) -> Iterator[Observation]:
     ]
     for exchange in trace.exchanges():
         reply = reply_to(exchange, trace)
-        if request_meta(exchange).get(VERSION_KEY) != NO_VERSION or (reply is None and exchange.head is None):
+        if exchange.meta.get(VERSION_KEY) != NO_VERSION or (reply is None and exchange.head is None):
             continue
         observed = outcome(exchange, reply)
         if exchange.head is not None and _header(exchange) != NO_VERSION:

@@ -78,6 +78,10 @@ class Message(Struct, frozen=True):
         return _object(self.fields.get("params"))
 
     @property
+    def meta(self) -> dict[str, Any]:
+        return _object(self.params.get("_meta"))
+
+    @property
     def result(self) -> dict[str, Any]:
         return _object(self.fields.get("result"))
 

@@ -55,6 +55,16 @@ class Exchange(Struct, frozen=True):
         return self.request.params
 
     @property
+    def meta(self) -> dict[str, Any]:
+        return self.request.meta
+
+    @property
+    def in_session(self) -> bool:
+        """Whether a server can relate it to other requests: on HTTP, only by a session."""
+        frame = self.request.frame
+        return frame.kind is not Kind.REQUEST or parse_head(frame.raw).get("mcp-session-id") is not None
+
+    @property
     def result(self) -> dict[str, Any] | None:
         """The result object; None without an answer or on an error."""
         return self.answer.result if self.answer is not None and "result" in self.answer.fields else None

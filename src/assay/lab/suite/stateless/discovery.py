@@ -46,7 +46,6 @@ from assay.lab.suite.self_description import (
     is_of_revision,
     outcome,
     reply_to,
-    request_meta,
 )
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from assay.revisions.registry import BY_DATE, HANDSHAKE
@@ -176,7 +175,7 @@ def _problem(result: dict[str, Any], version: str) -> str | None:
 @check("A version that is not spoken is refused, and others are offered", requirements=("VER-01", "VER-10"))
 def judge_versions(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
-        version = request_meta(exchange).get(VERSION_KEY)
+        version = exchange.meta.get(VERSION_KEY)
         reply = reply_to(exchange, trace)
         answered = reply is not None or exchange.head is not None
         if isinstance(version, str) and version not in BY_DATE and answered:
@@ -218,7 +217,7 @@ def judge_any_client(trace: Trace) -> Iterator[Observation]:
         if exchange.answer is None or not is_of_revision(exchange, trace.revision):
             continue
         before = first.setdefault(json.dumps(capabilities_of(exchange), sort_keys=True), exchange)
-        if request_meta(exchange).get(CLIENT_KEY) != request_meta(before).get(CLIENT_KEY):
+        if exchange.meta.get(CLIENT_KEY) != before.meta.get(CLIENT_KEY):
             yield observe(
                 "META-12",
                 _offer(exchange) == _offer(before),

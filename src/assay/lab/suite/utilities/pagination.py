@@ -1,8 +1,9 @@
-"""Pages of lists, and cursors that no page has."""
+"""Pagination of lists: stable cursors, and cursors that were never issued."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from assay.lab.harness import (
     FaultContext,
@@ -11,6 +12,7 @@ from assay.lab.harness import (
     Stage,
     Trace,
     check,
+    error_reply,
     observe,
     on_reply,
     on_request,
@@ -27,14 +29,17 @@ from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 # --- what is asked
 
 
-MOST = 10
-"""Pages of one list: a longer one shows the same."""
-A_LIST = Need(
+MAX_PAGES: Final = 10
+A_LIST: Final = Need(
     lambda facts: any(capability in facts.capabilities for capability, *_ in LISTS), "has nothing to list"
 )
 
 
-@scenario("Lists in pages", exercises=("utilities.pages", "utilities.bad-cursor"), needs=(A_LIST,))
+@scenario(
+    "Read every list page by page, and with an unknown cursor",
+    exercises=("utilities.pages", "utilities.bad-cursor"),
+    needs=(A_LIST,),
+)
 async def drive_pages(stage: Stage) -> None:
     peer = await stage.open()
     for capability, method, *_ in LISTS:
@@ -42,15 +47,15 @@ async def drive_pages(stage: Stage) -> None:
             async with peer.probe("bad cursor", method=method):
                 await peer.request(method, {"cursor": "a cursor of the lab's own"})
             cursors = await _walk(peer, method)
-            for cursor in (None, *cursors) if cursors else ():
-                await peer.request(method, {"cursor": cursor} if cursor is not None else {})
+            for params in ({}, *({"cursor": cursor} for cursor in cursors)) if cursors else ():
+                await peer.request(method, params)
 
 
 async def _walk(peer: Peer, method: str) -> list[str]:
-    """From the first page to the last, or round in a circle; the cursors on the way."""
+    """Read the pages until the last, or one that was read before; returns their cursors."""
     cursors: list[str] = []
     params: dict[str, str] = {}
-    for _ in range(MOST):
+    for _ in range(MAX_PAGES):
         cursor = (await peer.request(method, params)).result.get("nextCursor")
         if not isinstance(cursor, str) or cursor in cursors:
             break
@@ -62,108 +67,99 @@ async def _walk(peer: Peer, method: str) -> list[str]:
 # --- how it is judged
 
 
-PAGES_LISTS = {
+NAMES: Final = {
     "tools/list": ("tools", "name"),
     "prompts/list": ("prompts", "name"),
     "resources/list": ("resources", "uri"),
     "resources/templates/list": ("resourceTemplates", "uriTemplate"),
 }
+"""The key of each list, and the key that identifies its items."""
 
 
 @check("Cursors are stable", requirements=("PAG-02",))
 def judge_pages(trace: Trace) -> Iterator[Observation]:
-    for method in PAGES_LISTS:
-        exchanges = [one for one in trace.exchanges(method) if one.answer is not None]
-        issued = [cursor for one in exchanges if (cursor := _onward(one)) is not None]
+    for method in NAMES:
+        exchanges = [exchange for exchange in trace.exchanges(method) if exchange.answer is not None]
+        issued = {_next_cursor(exchange) for exchange in exchanges} - {None}
         pages: dict[str | None, Exchange] = {}
         for exchange in exchanges:
             cursor = exchange.params.get("cursor")
-            if issued and (cursor is None or cursor in issued):
+            if issued and (cursor is None or (isinstance(cursor, str) and cursor in issued)):
                 earlier = pages.setdefault(cursor, exchange)
-                yield _new(exchange, pages) if earlier is exchange else _again(exchange, earlier)
+                yield _judge_new(exchange, pages) if earlier is exchange else _judge_again(exchange, earlier)
 
 
-def _new(exchange: Exchange, pages: Mapping[str | None, Exchange]) -> Observation:
+def _judge_new(exchange: Exchange, pages: Mapping[str | None, Exchange]) -> Observation:
     before = set[str]().union(*(_names(page) for page in pages.values() if page is not exchange))
-    twice = sorted(before & _names(exchange))
-    back = _onward(exchange) in pages if _onward(exchange) is not None else False
+    repeated = ", ".join(sorted(before & _names(exchange)))
+    cursor = _next_cursor(exchange)
+    circular = cursor is not None and cursor in pages
     return observe(
         "PAG-02",
-        exchange.result is not None and not twice and not back,
+        exchange.result is not None and not repeated and not circular,
         exchange,
-        expected="what comes after the pages before, and no way back to them",
-        observed=", ".join(twice) or ("the cursor of a page before" if back else exchange),
+        expected="a page without items of earlier pages, whose cursor does not lead back to them",
+        observed=repeated or ("the cursor of an earlier page" if circular else exchange),
     )
 
 
-def _again(exchange: Exchange, earlier: Exchange) -> Observation:
-    """The list may have changed meanwhile: so pages need not be equal, but must have something in common."""
-    another = bool(_names(earlier)) and _names(earlier).isdisjoint(_names(exchange))
-    return observe(
-        "PAG-02",
-        exchange.result is not None and not another,
-        earlier,
-        exchange,
-        expected="the same page for the same cursor",
-        observed=exchange,
-    )
+def _judge_again(exchange: Exchange, earlier: Exchange) -> Observation:
+    """The list may have changed meanwhile, so the pages must only have an item in common."""
+    differs = bool(_names(earlier)) and _names(earlier).isdisjoint(_names(exchange))
+    same, expected = exchange.result is not None and not differs, "the same page for the same cursor"
+    return observe("PAG-02", same, earlier, exchange, expected=expected, observed=exchange)
 
 
-def _onward(exchange: Exchange) -> str | None:
+def _next_cursor(exchange: Exchange) -> str | None:
     cursor = (exchange.result or {}).get("nextCursor")
     return cursor if isinstance(cursor, str) else None
 
 
 def _names(exchange: Exchange) -> set[str]:
-    key, name = PAGES_LISTS[exchange.method]
+    key, name = NAMES[exchange.method]
     return {str(item[name]) for item in exchange.objects(key) if name in item}
 
 
-@check("A cursor that was never given out gets -32602", requirements=("PAG-03",))
+@check("A cursor that was never issued gets -32602", requirements=("PAG-03",))
 def judge_bad_cursor(trace: Trace) -> Iterator[Observation]:
-    # One observation for all lists: they share their pagination, and so its fault.
-    tried = [one for one in trace.probes("bad cursor") if one.answers and _is_listed(one, trace)]
-    taken = [one for one in tried if one.answers[0].code != INVALID_PARAMS]
-    if tried:
-        yield observe(
-            "PAG-03",
-            not taken,
-            *taken[:1] or tried,
-            expected=f"error {INVALID_PARAMS}",
-            observed="; ".join(f"{one.info.get('method')}: {one.answers[0]}" for one in taken),
-        )
+    # One observation for all lists, since they usually share the code and its faults.
+    probes = [probe for probe in trace.probes("bad cursor") if probe.answers and _is_listed(probe, trace)]
+    accepted = [probe for probe in probes if probe.answers[0].code != INVALID_PARAMS]
+    if probes:
+        evidence, expected = accepted[:1] or probes, f"error {INVALID_PARAMS}"
+        observed = "; ".join(f"{probe.info.get('method')}: {probe.answers[0]}" for probe in accepted)
+        yield observe("PAG-03", not accepted, *evidence, expected=expected, observed=observed)
 
 
 def _is_listed(probe: Probe, trace: Trace) -> bool:
-    """The control: without a cursor the list is there."""
+    """Whether the list is available without a cursor."""
     method = probe.info.get("method")
     return isinstance(method, str) and any(
-        one.result is not None and "cursor" not in one.params for one in trace.exchanges(method)
+        exchange.result is not None and "cursor" not in exchange.params
+        for exchange in trace.exchanges(method)
     )
 
 
 # --- what the checks must catch
 
 
-@on_request("a cursor works once", breaks="PAG-02")
+@on_request("accepts a cursor only once", breaks="PAG-02")
 def cursor_used_up(message: Json, context: FaultContext) -> Json | LocalAnswer:
     cursor = params_of(message).get("cursor")
     used = context.memory.setdefault("used", [])
     if cursor is None or cursor not in used:
         used.append(cursor)
         return message
-    error = {"code": INVALID_PARAMS, "message": "cursor expired"}
-    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([error_reply(message, INVALID_PARAMS, "cursor expired")])
 
 
-@on_reply("a list that never ends", breaks="PAG-02")
-def pages_in_a_circle(reply: Json, context: FaultContext) -> Json:
-    if context.method == "tools/list" and "result" in reply and "cursor" in context.params:
-        reply["result"].setdefault("nextCursor", context.params["cursor"])
-    return reply
+@on_result("sends a list that never ends", breaks="PAG-02", method="tools/list")
+def pages_in_a_circle(result: Json, context: FaultContext) -> None:
+    if "cursor" in context.params:
+        result.setdefault("nextCursor", context.params["cursor"])
 
 
-@on_result("a page repeats something of the page before", breaks="PAG-02", method="tools/list")
+@on_result("repeats an item of the page before", breaks="PAG-02", method="tools/list")
 def pages_overlap(result: Json, context: FaultContext) -> None:
     tools = result["tools"]
     if "cursor" in context.params and "last" in context.memory:
@@ -171,14 +167,14 @@ def pages_overlap(result: Json, context: FaultContext) -> None:
     context.memory["last"] = tools[-1]
 
 
-@on_reply("an invalid cursor gets -32603", breaks="PAG-03")
+@on_reply("refuses an invalid cursor with -32603", breaks="PAG-03")
 def bad_cursor_fails(reply: Json, context: FaultContext) -> Json:
     if "cursor" in context.params and "error" in reply:
         reply["error"]["code"] = INTERNAL_ERROR
     return reply
 
 
-@on_request("an invalid cursor gives the first page", breaks="PAG-03")
+@on_request("answers an invalid cursor with the first page", breaks="PAG-03")
 def cursor_not_read(message: Json, context: FaultContext) -> Json:
     if str(message.get("method")).endswith("/list"):
         params_of(message).pop("cursor", None)

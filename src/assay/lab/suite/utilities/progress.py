@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from assay.lab.harness import (
     FaultContext,
@@ -19,15 +19,17 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.choice import A_SAFE_REQUEST, safe_requests_for
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
+from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.message import LEVELS, Message, Shape, same_id
 from assay.lab.harness.trace.order import is_later
 from assay.lab.harness.transport import Transport
+from assay.lab.suite.event_stream import PROGRESS, token_of
 
 # --- what is asked
 
 
 @scenario(
-    "Work that reports",
+    "Call tools with and without a progress token",
     exercises=(
         "utilities.progress-values",
         "utilities.progress-tokens",
@@ -45,9 +47,9 @@ async def drive_working(stage: Stage) -> None:
     if stage.facts.declares("logging") and not stage.revision.logs_on_demand:
         await peer.request("logging/setLevel", {"level": LEVELS[0]})
     level = {LOG_LEVEL_KEY: LEVELS[0]} if stage.revision.logs_on_demand else {}
-    for number, errand in enumerate(safe_requests_for(stage.facts)):
-        await errand.ask(peer, {"progressToken": number, **level})
-        await errand.ask(peer)
+    for number, safe in enumerate(safe_requests_for(stage.facts)):
+        await safe.ask(peer, {"progressToken": number, **level})
+        await safe.ask(peer)
 
 
 # --- how it is judged
@@ -55,35 +57,29 @@ async def drive_working(stage: Stage) -> None:
 
 @check("Progress increases", requirements=("PRG-03", "PRG-06"), everywhere=True)
 def judge_progress_values(trace: Trace) -> Iterator[Observation]:
-    for told in _by_request(trace):
-        for before, message in pairwise(told):
-            last, now = _value(before), _value(message)
-            if last is not None and now is not None:
+    for messages in _by_request(trace):
+        for before, message in pairwise(messages):
+            last, value = _value(before), _value(message)
+            if last is not None and value is not None:
                 expected = f"more than {last}"
-                yield observe("PRG-03", now > last, before, message, expected=expected, observed=now)
-        for message in told:
+                yield observe("PRG-03", value > last, before, message, expected=expected, observed=value)
+        for message in messages:
             if "message" in message.params:
                 text = message.params["message"]
-                meant = isinstance(text, str) and bool(text.strip())
-                yield observe("PRG-06", meant, message, expected="a text for people", observed=repr(text))
+                readable = isinstance(text, str) and bool(text.strip())
+                yield observe("PRG-06", readable, message, expected="readable text", observed=repr(text))
 
 
 def _by_request(trace: Trace) -> Iterator[list[Message]]:
-    """What was told under one token on one channel; a request that uses the token anew begins anew."""
-    told: dict[tuple[str, str], list[Message]] = {}
+    """Progress by token and channel; a request that uses a token again starts another list."""
+    lists: dict[tuple[str, str], list[Message]] = {}
     for message in trace.messages:
-        if message.by_subject and message.method == "notifications/progress":
+        if message.by_subject and message.method == PROGRESS:
             token = message.params.get("progressToken")
-            told.setdefault((repr(token), message.frame.channel), []).append(message)
-        elif not message.by_subject and (token := _asked_for(message)) is not None:
-            again = [key for key in told if key[0] == repr(token)]
-            yield from [told.pop(key) for key in again]
-    yield from told.values()
-
-
-def _asked_for(message: Message) -> Any:
-    meta = message.params.get("_meta")
-    return meta.get("progressToken") if isinstance(meta, dict) else None
+            lists.setdefault((repr(token), message.frame.channel), []).append(message)
+        elif not message.by_subject and (token := token_of(message)) is not None:
+            yield from [lists.pop(key) for key in list(lists) if key[0] == repr(token)]
+    yield from lists.values()
 
 
 def _value(message: Message) -> float | None:
@@ -91,106 +87,112 @@ def _value(message: Message) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-PROGRESS = "notifications/progress"
-
-
 @check(
-    "Progress names a running request", requirements=("PRG-01", "PRG-02", "PRG-04", "PRG-05"), everywhere=True
+    "Progress names a running request",
+    requirements=("PRG-01", "PRG-02", "PRG-04", "PRG-05"),
+    everywhere=True,
 )
 def judge_progress_tokens(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
         if message.method == PROGRESS and "progressToken" in message.params:
             token = message.params["progressToken"]
-            yield _well_typed(token, message)
-            yield from _in_use(token, message, trace)
-        elif message.shape is Shape.REQUEST and (token := _token(message)) is not None:
-            yield _well_typed(token, message)
-            yield _unique(token, message, trace)
+            yield _judge_type(token, message)
+            yield from _judge_use(token, message, trace)
+        elif message.shape is Shape.REQUEST and (token := token_of(message)) is not None:
+            yield _judge_type(token, message)
+            yield _judge_uniqueness(token, message, trace)
 
 
-def _well_typed(token: Any, message: Message) -> Observation:
-    return observe(
-        "PRG-01", type(token) in (str, int), message, expected="a string or an integer", observed=repr(token)
-    )
+def _judge_type(token: Any, message: Message) -> Observation:
+    valid, expected = type(token) in (str, int), "a string or an integer"
+    return observe("PRG-01", valid, message, expected=expected, observed=repr(token))
 
 
-def _in_use(token: Any, message: Message, trace: Trace) -> Iterator[Observation]:
-    """Given by a request of the driver, whose answer was not sent yet."""
-    given = [
-        one
-        for one in trace.exchanges()
-        if one.request.frame.connection == message.frame.connection
-        and one.request.frame.n < message.frame.n
-        and same_id(_token(one.request), token)
+def _judge_use(token: Any, message: Message, trace: Trace) -> Iterator[Observation]:
+    """Whether the token is from a request of the driver that was not answered yet."""
+    exchanges = [
+        exchange
+        for exchange in trace.exchanges()
+        if exchange.request.frame.connection == message.frame.connection
+        and exchange.request.frame.n < message.frame.n
+        and same_id(token_of(exchange.request), token)
     ]
-    yield observe(
-        "PRG-04", bool(given), message, expected="the token of a request", observed=f"token {token!r}"
-    )
-    if given:
-        answer = given[-1].answer
-        over = answer is not None and is_later(message, answer, trace)
-        expected = "no progress after the answer"
-        yield observe("PRG-05", not over, message, given[-1], expected=expected, observed="progress after it")
+    known, observed = bool(exchanges), f"token {token!r}"
+    yield observe("PRG-04", known, message, expected="the token of a request", observed=observed)
+    for exchange in exchanges[-1:]:
+        over = exchange.answer is not None and is_later(message, exchange.answer, trace)
+        expected, observed = "no progress after the answer", "progress after it"
+        yield observe("PRG-05", not over, message, exchange, expected=expected, observed=observed)
 
 
-def _unique(token: Any, message: Message, trace: Trace) -> Observation:
-    """Among the subject's own requests that the driver has not answered yet."""
+def _judge_uniqueness(token: Any, request: Message, trace: Trace) -> Observation:
+    """Whether the subject has no other open request with the token."""
     before = [
-        one
-        for one in trace.messages
-        if one.frame.connection == message.frame.connection and one.frame.n < message.frame.n
+        message
+        for message in trace.messages
+        if message.frame.connection == request.frame.connection and message.frame.n < request.frame.n
     ]
-    answered = [one.id for one in before if not one.by_subject and one.is_response]
+    answered = [message.id for message in before if not message.by_subject and message.is_response]
     rivals = [
-        one
-        for one in before
-        if one.by_subject
-        and one.shape is Shape.REQUEST
-        and same_id(_token(one), token)
-        and not any(same_id(one.id, other) for other in answered)
+        message
+        for message in before
+        if message.by_subject
+        and message.shape is Shape.REQUEST
+        and same_id(token_of(message), token)
+        and not any(same_id(message.id, name) for name in answered)
     ]
-    return observe(
-        "PRG-02", not rivals, *rivals, message, expected="a token of its own", observed=f"token {token!r}"
-    )
-
-
-def _token(message: Message) -> Any:
-    meta = message.params.get("_meta")
-    return meta.get("progressToken") if isinstance(meta, dict) else None
+    expected, observed = "a token that no other open request has", f"token {token!r}"
+    return observe("PRG-02", not rivals, *rivals, request, expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_reply("progress decreases", breaks="PRG-03")
-def progress_counts_down(reply: Json, context: FaultContext) -> Json:
-    if reply.get("method") == "notifications/progress":
-        reply["params"]["progress"] = reply["params"]["total"] - reply["params"]["progress"]
-    return reply
+def _edited_progress(name: str, fault: str, breaks: str, edit: Callable[[Json], Json]) -> Saboteur:
+    """Change parameters of progress notifications."""
+
+    def change(reply: Json, context: FaultContext) -> Json:
+        if reply.get("method") == PROGRESS:
+            reply["params"] |= edit(reply["params"])
+        return reply
+
+    saboteur: Saboteur = on_reply(fault, id=f"utilities.{name}", breaks=breaks)(change)
+    return saboteur
 
 
-@on_reply("progress repeats its value", breaks="PRG-03")
-def progress_stands_still(reply: Json, context: FaultContext) -> Json:
-    if reply.get("method") == "notifications/progress":
-        reply["params"]["progress"] = 1
-    return reply
+PROGRESS_EDITS: Final = tuple(
+    _edited_progress(*row)
+    for row in (
+        (
+            "progress-counts-down",
+            "counts progress down",
+            "PRG-03",
+            lambda params: {"progress": params["total"] - params["progress"]},
+        ),
+        ("progress-stands-still", "repeats the value of progress", "PRG-03", lambda params: {"progress": 1}),
+        (
+            "progress-says-nothing",
+            "sends progress with an empty message",
+            "PRG-06",
+            lambda params: {"message": ""},
+        ),
+        (
+            "token-wrapped",
+            "sends the progress token as an object",
+            "PRG-01",
+            lambda params: {"progressToken": {"token": params["progressToken"]}},
+        ),
+        (
+            "token-as-text",
+            "sends a numeric token as a string",
+            "PRG-04",
+            lambda params: {"progressToken": str(params["progressToken"])},
+        ),
+    )
+)
 
 
-@on_reply("the message of progress is empty", breaks="PRG-06")
-def progress_says_nothing(reply: Json, context: FaultContext) -> Json:
-    if reply.get("method") == "notifications/progress":
-        reply["params"]["message"] = ""
-    return reply
-
-
-@on_reply("the progress token is an object", breaks="PRG-01")
-def token_wrapped(reply: Json, context: FaultContext) -> Json:
-    if reply.get("method") == "notifications/progress":
-        reply["params"]["progressToken"] = {"token": reply["params"]["progressToken"]}
-    return reply
-
-
-@on_reply("two requests of the server have the same token", breaks="PRG-02")
+@on_reply("sends two requests with the same token", breaks="PRG-02")
 def one_token_for_all(reply: Json, context: FaultContext) -> list[Json]:
     if context.method != "tools/call":
         return [reply]
@@ -199,25 +201,18 @@ def one_token_for_all(reply: Json, context: FaultContext) -> list[Json]:
     return [*pings, reply]
 
 
-@on_reply("progress for a request without a token", breaks="PRG-04")
+@on_reply("sends progress for a request without a token", breaks="PRG-04")
 def progress_unasked(reply: Json, context: FaultContext) -> list[Json]:
     if context.method != "tools/call" or "progressToken" in context.meta:
         return [reply]
     params = {"progressToken": f"request-{reply['id']}", "progress": 1}
-    return [{"jsonrpc": "2.0", "method": "notifications/progress", "params": params}, reply]
+    return [{"jsonrpc": "2.0", "method": PROGRESS, "params": params}, reply]
 
 
-@on_reply("a numeric token comes back as a string", breaks="PRG-04")
-def token_as_text(reply: Json, context: FaultContext) -> Json:
-    if reply.get("method") == "notifications/progress":
-        reply["params"]["progressToken"] = str(reply["params"]["progressToken"])
-    return reply
-
-
-@on_reply("progress comes after the answer", breaks="PRG-05")
+@on_reply("sends progress after the answer", breaks="PRG-05")
 def progress_after_answer(reply: Json, context: FaultContext) -> list[Json]:
     token = context.meta.get("progressToken")
     if context.method != "tools/call" or token is None:
         return [reply]
     params = {"progressToken": token, "progress": 1000}
-    return [reply, {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}]
+    return [reply, {"jsonrpc": "2.0", "method": PROGRESS, "params": params}]
