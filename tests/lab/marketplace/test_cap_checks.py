@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.lab.harness.run.recording import judge
-from assay.lab.marketplace.capabilities.meta import EFFECTS, PROVENANCE, RETENTION, VERSION
+from assay.lab.harness.subject.registry_entry import VERSION
+from assay.lab.marketplace.capabilities.meta import EFFECTS, PROVENANCE, RETENTION
 from tests.lab.marketplace.cap_judging import SUITE, trace_of
 
 CHECKS = [check for check in SUITE.checks.values() if check.id.startswith("cap.")]

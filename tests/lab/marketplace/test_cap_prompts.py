@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from assay.lab.harness.trace.digest import digest_of, digest_of_json
-from assay.lab.marketplace.capabilities.prompt_digest import is_version, placeholders
+from assay.lab.marketplace.capabilities.meta import is_version
+from assay.lab.marketplace.capabilities.prompts import placeholders
 from tests.lab.marketplace.cap_judging import Said, trace_of, verdicts
 from tests.lab.traces import request, stdio_trace
 

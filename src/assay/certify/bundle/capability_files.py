@@ -47,7 +47,7 @@ def _published(run: Run, content: Callable[[str], bytes]) -> dict[str, bytes]:
     for cell in sorted(requesting, key=lambda cell: cell.revision):
         name = f"{layout.RUN_FOLDER}{cell.trace}"
         answers = published_manifests(parse_trace(content(name), name))
-        bodies |= {answer.kind: answer.call.body for answer in answers if answer.is_there}
+        bodies |= {answer.kind: answer.call.body for answer in answers if isinstance(answer.value, list)}
     return bodies
 
 

@@ -1,4 +1,4 @@
-"""How the profile's checks are declared: each requirement is reported as a check of its own."""
+"""How the checks of the profile are declared: each requirement is reported as a separate check."""
 
 from __future__ import annotations
 

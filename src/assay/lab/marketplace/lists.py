@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 SERVER: Final = "reference --profile intelgraph"
-"""A server of its own: an announced change is not a drift, and other trials may announce one."""
+"""A separate server: an announced change is not a drift, and other trials may announce one."""
 
 
 class ListMethod(Struct, frozen=True):

@@ -94,7 +94,7 @@ async def _spans_of(stage: Stage, trace_id: str, deadline: float) -> list[dict[s
 
 
 SERVER: Final = "reference --profile intelgraph --telemetry {otlp}"
-"""A server of its own: the spans of other trials would hide those of this one."""
+"""A separate server: the spans of other trials would hide those of this one."""
 KIND_SERVER: Final = 2
 STATUS_ERROR: Final = 2
 """As OTLP encodes the kind SERVER and the status ERROR."""
@@ -225,7 +225,7 @@ LISTS: Final = ("tools", "resources", "prompts")
 
 
 @scenario(
-    "Send each request in a trace of its own",
+    "Send each request in a new trace",
     exercises=("obs.spans", "obs.names", "obs.conventions", "obs.parent", "obs.errors"),
     needs=(EXPORTED_SPANS,),
     transports=BOTH,
@@ -448,7 +448,7 @@ FAULTS: Final = tuple(
         ("no-request-id", "omits jsonrpc.request.id", CONVENTIONS, _without("jsonrpc.request.id")),
         ("one-name", "calls every span request", CONVENTIONS, _with_fields(name="request")),
         ("other-parent", "names an unknown parent", PARENTS, _with_fields(parentSpanId="00f067aa0ba902b7")),
-        ("own-traces", "puts spans into traces of its own", PARENTS, _with_fields(**NEW_TRACE)),
+        ("own-traces", "puts spans into new traces", PARENTS, _with_fields(**NEW_TRACE)),
         ("callers-alarm", "reports an unknown method as a failure", ERRORS, _client_error_as_failure),
         ("no-error-type", "omits error.type", ERRORS, _without("error.type")),
     )

@@ -1,4 +1,3 @@
-"""The scenarios of the area cap."""
+"""Capabilities of the profile: manifests, effects of tools, resources and prompts."""
 
 AREA = "cap"
-"""As ids have it."""

@@ -1,4 +1,4 @@
-"""Calls of tools with the summaries of their effects, and what they were seen to do on disk."""
+"""Tool calls with their effect summaries, and the changes on disk during them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from assay.model.effect import OPS
 
 from .meta import EFFECTS, is_tier, tag
 
+MOST: Final = 20
+"""Tools to call, and prompts to get."""
 DISK: Final = "disk"
-"""The mark of what changed on disk during a call."""
-HARMLESS: Final = "read-external"
-
-
-# What a tool says of itself, how a summary calls that, and what holds where it says nothing.
+"""The mark with the changes on disk during a call."""
+MAX_PATHS: Final = 100
+"""Paths of each kind in a mark."""
+# The fields of `declared` in a summary: the hint of the tool, and its default.
 HINTS: Final = {
     "readOnly": ("readOnlyHint", False),
     "destructive": ("destructiveHint", True),
@@ -41,12 +42,12 @@ HINTS: Final = {
 }
 
 
-class Summarised(Struct, frozen=True):
-    """A call of a tool that was answered with content."""
+class ToolCall(Struct, frozen=True):
+    """A tool call whose result has content."""
 
     exchange: Exchange
     tool: dict[str, Any] | None
-    """Its definition, where it was listed."""
+    """Its definition, if it was listed."""
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -62,13 +63,13 @@ class Summarised(Struct, frozen=True):
 
     @property
     def effects(self) -> list[dict[str, Any]]:
-        found = (self.summary or {}).get("effects")
-        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        effects = (self.summary or {}).get("effects")
+        return [item for item in effects if isinstance(item, dict)] if isinstance(effects, list) else []
 
     @property
     def changes(self) -> list[dict[str, Any]]:
         """The effects that change something."""
-        return [one for one in self.effects if one.get("op") != HARMLESS]
+        return [effect for effect in self.effects if effect.get("op") != "read-external"]
 
     @property
     def only_reads(self) -> bool:
@@ -80,8 +81,8 @@ class Summarised(Struct, frozen=True):
         return [] if self.summary is None else list(_problems(self, self.summary))
 
 
-def _problems(call: Summarised, summary: dict[str, Any]) -> Iterator[str]:
-    holds = {
+def _problems(call: ToolCall, summary: dict[str, Any]) -> Iterator[str]:
+    valid = {
         "v": summary.get("v") == 1,
         "callId": isinstance(summary.get("callId"), str) and summary["callId"] != "",
         "tool": summary.get("tool") == call.name,
@@ -91,19 +92,19 @@ def _problems(call: Summarised, summary: dict[str, Any]) -> Iterator[str]:
         "resultDigest": is_digest(summary.get("resultDigest")),
         "retention": is_tier(summary.get("retention")),
     }
-    yield from (f"{key} is {summary.get(key)!r}" for key, good in holds.items() if not good)
-    if not holds["declared"]:
+    yield from (f"{key} is {summary.get(key)!r}" for key, holds in valid.items() if not holds)
+    if not valid["declared"]:
         yield f"and the tool is listed with {hints(call.tool or {})!r}"
-    yield from (f"an effect is {one!r}" for one in call.effects if not _is_effect(one))
+    yield from (f"an effect is {effect!r}" for effect in call.effects if not _is_effect(effect))
 
 
 def _declares(value: Any, tool: dict[str, Any] | None) -> bool:
-    """Whether it says of the tool what its definition says; where that has no hints, anything."""
-    said = as_object(value)
-    if not all(isinstance(said.get(key), bool) for key in HINTS):
+    """Whether `declared` has the hints of the tool; any values are right for a tool without hints."""
+    declared = as_object(value)
+    if not all(isinstance(declared.get(key), bool) for key in HINTS):
         return False
     listed = hints(tool or {})
-    return not listed or all(said[key] == listed.get(hint, usual) for key, (hint, usual) in HINTS.items())
+    return not listed or all(declared[key] == listed.get(hint, usual) for key, (hint, usual) in HINTS.items())
 
 
 def _is_effect(effect: dict[str, Any]) -> bool:
@@ -112,90 +113,75 @@ def _is_effect(effect: dict[str, Any]) -> bool:
     return isinstance(effect.get("op"), str) and effect["op"] in OPS and named
 
 
-def summarised(trace: Trace) -> Iterator[Summarised]:
-    """Calls that ended with content, whether the tool failed or not; one that ends with questions has not."""
+def tool_calls(trace: Trace) -> Iterator[ToolCall]:
+    """The calls with content as their result; a result that asks for input has none."""
     tools = listed_tools(trace)
     for exchange in trace.exchanges("tools/call"):
         if isinstance((exchange.result or {}).get("content"), list):
-            yield Summarised(exchange, tools.get(str(exchange.params.get("name"))))
+            yield ToolCall(exchange, tools.get(str(exchange.params.get("name"))))
 
 
-class Seen(Struct, frozen=True):
-    """A call, and the files that it created, changed or removed."""
+class ObservedCall(Struct, frozen=True):
+    """A call, and the files that were created, changed or removed during it."""
 
-    call: Summarised
+    call: ToolCall
     mark: Frame
-    paths: tuple[str, ...]
 
     @property
     def frames(self) -> tuple[Frame, ...]:
         return (*self.call.frames, self.mark)
 
     @property
-    def untold(self) -> list[str]:
+    def paths(self) -> list[str]:
+        lists = (self.mark.info.get(key) for key in ("created", "changed", "removed"))
+        return [path for paths in lists if isinstance(paths, list) for path in paths if isinstance(path, str)]
+
+    @property
+    def unreported(self) -> list[str]:
         """The paths that no effect of the summary names."""
-        return [path for path in self.paths if not any(names(one, path) for one in self.call.changes)]
+        return [path for path in self.paths if not any(names(effect, path) for effect in self.call.changes)]
 
 
-def observed(trace: Trace) -> Iterator[Seen]:
-    """Calls during which the disk was looked at."""
-    calls = list(summarised(trace))
+def observed_calls(trace: Trace) -> Iterator[ObservedCall]:
+    """The calls during which the disk was observed."""
+    calls = list(tool_calls(trace))
     for mark in trace.marks(DISK):
-        mine = (one for one in calls if _is_of(mark, one.exchange))
-        for call in mine:
-            yield Seen(call, mark, tuple(_paths(mark)))
-
-
-def _is_of(mark: Frame, exchange: Exchange) -> bool:
-    here = exchange.request.frame.connection == mark.info.get("connection")
-    return here and same_id(exchange.request.id, mark.info.get("call"))
-
-
-def _paths(mark: Frame) -> Iterator[str]:
-    for key in ("created", "changed", "removed"):
-        found = mark.info.get(key)
-        yield from (one for one in (found if isinstance(found, list) else []) if isinstance(one, str))
+        for call in calls:
+            request = call.exchange.request
+            here = request.frame.connection == mark.info.get("connection")
+            if here and same_id(request.id, mark.info.get("call")):
+                yield ObservedCall(call, mark)
 
 
 def names(effect: dict[str, Any], path: str) -> bool:
-    """Whether an effect is on that file: by its path, or by the end of it, from the server's folder on."""
+    """Whether an effect is on this file: by its path or URI, or by a path relative to the server's folder."""
     target = as_object(effect.get("target"))
-    said = target.get("id")
-    if target.get("kind") != "file" or not isinstance(said, str):
+    file = target.get("id")
+    if target.get("kind") != "file" or not isinstance(file, str):
         return False
-    parts = PurePosixPath(_plain(said)).parts
-    there = PurePosixPath(path).parts
-    return bool(parts) and (parts == there if parts[0] == "/" else there[-len(parts) :] == parts)
+    if file.startswith("file:"):
+        file = unquote(file.removeprefix("file:").removeprefix("//"))
+    parts, actual = PurePosixPath(file).parts, PurePosixPath(path).parts
+    return bool(parts) and (parts == actual if parts[0] == "/" else actual[-len(parts) :] == parts)
 
 
-def _plain(named: str) -> str:
-    """The path that a file is named by, if by a URI."""
-    return unquote(named.removeprefix("file:").removeprefix("//")) if named.startswith("file:") else named
-
-
-MOST: Final = 20
-"""Tools that are called, resources that are read, prompts that are got."""
-TOLD: Final = 100
-"""Paths of each kind that are kept of one call."""
-
-
-def looking_on(stage: Stage) -> AbstractAsyncContextManager[Any]:
-    """While nobody calls tools that change something, a file or a list, where the disk is observed."""
+def shared_access(stage: Stage) -> AbstractAsyncContextManager[Any]:
+    """Access to the server while no other scenario calls tools that may change something."""
     disk = stage.out_of_band.disk
     return nullcontext() if disk is None else disk.access.shared()
 
 
-def undisturbed(stage: Stage) -> AbstractAsyncContextManager[Any]:
-    """While no other scenario looks at the disk, or changes anything there."""
+def exclusive_access(stage: Stage) -> AbstractAsyncContextManager[Any]:
+    """Access to the server while no other scenario observes the disk or changes it."""
     disk = stage.out_of_band.disk
     return nullcontext() if disk is None else disk.access.exclusive()
 
 
-async def call_watched(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
-    """Call a tool; where the disk can be looked at, a mark tells what changed there.
+async def call_observed(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
+    """Call a tool, and mark the changes on disk, if the disk is observed.
 
     Raises:
-        BrokenOff: no answer, or the directories cannot be looked at.
+        BrokenOff: no answer, or the directories cannot be read.
     """
     disk = stage.out_of_band.disk
     if disk is None:
@@ -203,29 +189,28 @@ async def call_watched(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
         return
     before = await asyncio.to_thread(disk.state)
     number = peer.next_id()
-    # New text for what is there already: only then does writing it show.
+    # Only text that no file has yet makes a write visible.
     await peer.call(tool, fresh_arguments(tool, repr(sorted(before.items()))), request_id=number)
-    found = difference(before, await asyncio.to_thread(disk.state))
+    changes = difference(before, await asyncio.to_thread(disk.state))
     stage.note(
         DISK,
         connection=peer.name,
         call=number,
-        created=found.created[:TOLD],
-        changed=found.changed[:TOLD],
-        removed=found.removed[:TOLD],
+        created=changes.created[:MAX_PATHS],
+        changed=changes.changed[:MAX_PATHS],
+        removed=changes.removed[:MAX_PATHS],
     )
 
 
 def fresh_arguments(tool: dict[str, Any], unlike: str) -> dict[str, Any]:
-    """Arguments with another text where the schema leaves one open: the last such argument, as names mostly
-    come before what they are names of."""
-    made = arguments_for(tool)
-    known = as_object(as_object(tool.get("inputSchema")).get("properties"))
-    open_texts = [name for name in made if _is_open(as_object(known.get(name)))]
-    for name in open_texts[-1:]:
-        made[name] = f"assay {sha256(unlike.encode()).hexdigest()[:8]}"
-    return made
+    """Arguments with new text in the last unrestricted string: names usually come before contents."""
+    arguments = arguments_for(tool)
+    properties = as_object(as_object(tool.get("inputSchema")).get("properties"))
+    unrestricted = [name for name in arguments if _is_unrestricted(as_object(properties.get(name)))]
+    for name in unrestricted[-1:]:
+        arguments[name] = f"assay {sha256(unlike.encode()).hexdigest()[:8]}"
+    return arguments
 
 
-def _is_open(schema: dict[str, Any]) -> bool:
+def _is_unrestricted(schema: dict[str, Any]) -> bool:
     return schema.get("type") == "string" and schema.keys() <= {"type", "title", "description"}

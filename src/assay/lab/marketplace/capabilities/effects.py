@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply, scenario
+from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_result, scenario
 from assay.lab.harness.need import A_READ_ONLY_TOOL, Need
-from assay.lab.harness.sabotage.saboteur import newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import Saboteur, newest_of_each_kind
 from assay.lab.harness.subject.facts import Facts, hints
 from assay.lab.harness.subject.registry_entry import as_object
 from assay.lab.harness.trace.digest import DESCRIPTION, digest_of, digest_of_json, is_digest
 from assay.lab.harness.transport import Transport
 from assay.lab.marketplace.declaration import BOTH, profile_check
 
-from .effect import MOST, Seen, Summarised, call_watched, looking_on, observed, summarised, undisturbed
-from .fault import WRITER, call_reader, summary
-from .meta import EFFECTS
+from .effect import MOST, ToolCall, call_observed, exclusive_access, observed_calls, shared_access, tool_calls
+from .meta import EFFECTS, tag
+
+PREFIX: Final = "CONF-CAP-03.tools"
 
 # --- what is asked
 
 
-def _changing(facts: Facts) -> list[dict[str, object]]:
-    found = [tool for tool in facts.tools if hints(tool).get("readOnlyHint") is not True]
-    return [tool for tool in found if isinstance(tool.get("name"), str)][:MOST]
+def _changing_tools(facts: Facts) -> list[Json]:
+    tools = [tool for tool in facts.tools if hints(tool).get("readOnlyHint") is not True]
+    return [tool for tool in tools if isinstance(tool.get("name"), str)][:MOST]
 
 
-A_CHANGING_TOOL = Need(lambda facts: bool(_changing(facts)), "has no tool that may change anything")
+A_CHANGING_TOOL: Final = Need(
+    lambda facts: bool(_changing_tools(facts)), "has no tool that may change anything"
+)
 
 
 @scenario(
-    "Tools that change something, and what they say of it",
+    "Call tools that may change something",
     exercises=("cap.effects", "cap.disk"),
     needs=(A_CHANGING_TOOL,),
     transports=BOTH,
@@ -41,277 +44,201 @@ A_CHANGING_TOOL = Need(lambda facts: bool(_changing(facts)), "has no tool that m
 async def drive_effects(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")
-    async with undisturbed(stage):
-        for tool in _changing(stage.facts):
-            await call_watched(stage, peer, tool)
+    async with exclusive_access(stage):
+        for tool in _changing_tools(stage.facts):
+            await call_observed(stage, peer, tool)
 
 
 @scenario(
-    "Tools that only read, and what they do",
-    exercises=("cap.effects", "cap.disk"),
-    needs=(A_READ_ONLY_TOOL,),
-    transports=BOTH,
+    "Call read-only tools", exercises=("cap.effects", "cap.disk"), needs=(A_READ_ONLY_TOOL,), transports=BOTH
 )
 async def drive_read_only_tools(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")
     for tool in stage.facts.read_only_tools[:MOST]:
-        async with looking_on(stage):
-            await call_watched(stage, peer, tool)
+        async with shared_access(stage):
+            await call_observed(stage, peer, tool)
 
 
 # --- how it is judged
 
 
-FORM: Final = "CONF-CAP-03.tools.effects"
-DIGESTS: Final = "CONF-CAP-03.tools.digests"
-LEDGER: Final = "CONF-CAP-03.tools.ledger"
 FIELDS: Final = "v, callId, tool, declared, effects, argsDigest, resultDigest and retention"
 
 
-@profile_check("Results of tools tell of their effects", requirements=(FORM, DIGESTS, LEDGER))
+@profile_check(
+    "Tool results summarise their effects",
+    requirements=(f"{PREFIX}.effects", f"{PREFIX}.digests", f"{PREFIX}.ledger"),
+)
 def judge_effects(trace: Trace) -> Iterator[Observation]:
-    calls = list(summarised(trace))
+    calls = list(tool_calls(trace))
     for call in calls:
-        yield _form(call)
+        holds = call.summary is not None and not call.problems
+        expected = f'_meta["{EFFECTS}"] of the result, with {FIELDS} as the profile defines them'
+        problems = "; ".join(call.problems) if call.summary is not None else f"no {EFFECTS}"
+        observed = f"{call.name}: {problems}"
+        yield observe(f"{PREFIX}.effects", holds, call, expected=expected, observed=observed)
         if call.summary is not None:
-            yield from _digests(call, call.summary)
-            yield _entry(call, call.summary)
-    yield from _numbers(calls, one_process=trace.transport == Transport.STDIO)
+            yield from _judge_digests(call, call.summary)
+            seq, digest = _entry(call)
+            expected = f'"ledger" in {EFFECTS}: seq, a number, and entryHash, {DESCRIPTION}'
+            observed = f"{call.name}: {call.summary.get('ledger')!r}"
+            holds = seq is not None and is_digest(digest)
+            yield observe(f"{PREFIX}.ledger", holds, call, expected=expected, observed=observed)
+    yield from _judge_order(calls, one_ledger=trace.transport == Transport.STDIO)
 
 
-def _form(call: Summarised) -> Observation:
-    there = call.summary is not None
-    return observe(
-        FORM,
-        there and not call.problems,
-        call,
-        expected=f'_meta["{EFFECTS}"] of the result, with {FIELDS} as the profile has them',
-        observed=f"{call.name}: {'; '.join(call.problems)}" if there else f"{call.name}: no {EFFECTS}",
-    )
-
-
-def _digests(call: Summarised, summary: dict[str, Any]) -> Iterator[Observation]:
-    over = {
+def _judge_digests(call: ToolCall, summary: Json) -> Iterator[Observation]:
+    values = {
         "argsDigest": call.exchange.params.get("arguments", {}),
         "resultDigest": (call.exchange.result or {}).get("content"),
     }
-    for key, value in over.items():
-        right = digest_of_json(value)
-        if right is not None and is_digest(summary.get(key)):
-            yield observe(
-                DIGESTS,
-                summary[key] == right,
-                call,
-                expected=f"{key} {right}, of the canonical JSON of what passed",
-                observed=f"{call.name}: {summary[key]}",
-            )
+    for key, value in values.items():
+        digest = digest_of_json(value)
+        if digest is not None and is_digest(summary.get(key)):
+            expected = f"{key} {digest}, of the canonical JSON that was sent"
+            observed, holds = f"{call.name}: {summary[key]}", summary[key] == digest
+            yield observe(f"{PREFIX}.digests", holds, call, expected=expected, observed=observed)
 
 
-def _entry(call: Summarised, summary: dict[str, Any]) -> Observation:
-    found = as_object(summary.get("ledger"))
-    return observe(
-        LEDGER,
-        _number(call) is not None and is_digest(found.get("entryHash")),
-        call,
-        expected=f'"ledger" in {EFFECTS}: seq, a number, and entryHash, {DESCRIPTION}',
-        observed=f"{call.name}: {summary.get('ledger')!r}",
-    )
+def _entry(call: ToolCall) -> tuple[int | None, Any]:
+    """The number and the digest of the entry in the ledger."""
+    entry = as_object((call.summary or {}).get("ledger"))
+    seq = entry.get("seq")
+    valid = isinstance(seq, int) and not isinstance(seq, bool) and seq >= 0
+    return seq if valid else None, entry.get("entryHash")
 
 
-def _number(call: Summarised) -> int | None:
-    found = as_object((call.summary or {}).get("ledger")).get("seq")
-    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+def _judge_order(calls: Sequence[ToolCall], *, one_ledger: bool) -> Iterator[Observation]:
+    """Each call has its own entry, in order. A process has one ledger; a URL may have several."""
+    entries = [(call, *_entry(call)) for call in calls]
+    valid = [(call, seq, digest) for call, seq, digest in entries if seq is not None and is_digest(digest)]
+    for (call, seq, digest), (later, later_seq, later_digest) in pairwise(valid):
+        holds = digest != later_digest and (later_seq > seq or not one_ledger)
+        expected = "another entry for another call, and a higher number in the same ledger"
+        observed = f"seq {seq} for {call.name}, then {later_seq} for {later.name}"
+        yield observe(f"{PREFIX}.ledger", holds, call, later, expected=expected, observed=observed)
 
 
-def _hash(call: Summarised) -> Any:
-    return as_object((call.summary or {}).get("ledger")).get("entryHash")
-
-
-def _numbers(calls: Sequence[Summarised], *, one_process: bool) -> Iterator[Observation]:
-    """No entry is of two calls. Behind one address there may be several ledgers; one process has one, and
-    writes into it in order."""
-    entered = [one for one in calls if _number(one) is not None and is_digest(_hash(one))]
-    for one, later in pairwise(entered):
-        first, second = (_number(one) or 0, _number(later) or 0)
-        yield observe(
-            LEDGER,
-            _hash(one) != _hash(later) and (second > first or not one_process),
-            one,
-            later,
-            expected="another entry for another call, and a higher number in the same ledger",
-            observed=f"seq {first} for {one.name}, then {second} for {later.name}",
-        )
-
-
-DISK_TOLD: Final = "CONF-CAP-03.tools.disk"
-READS: Final = "CONF-CAP-03.tools.read-only"
-
-
-@profile_check("Tools do what they say", requirements=(DISK_TOLD, READS))
+@profile_check("Tools change only what they report", requirements=(f"{PREFIX}.disk", f"{PREFIX}.read-only"))
 def judge_disk(trace: Trace) -> Iterator[Observation]:
-    for seen in observed(trace):
-        yield _left(seen) if seen.call.only_reads else _told(seen)
-    for call in summarised(trace):
+    for observation in observed_calls(trace):
+        name, paths = observation.call.name, observation.paths
+        if observation.call.only_reads:
+            expected = "nothing changes on disk: the tool has readOnlyHint"
+            requirement, observed = f"{PREFIX}.read-only", f"{name} changed {', '.join(paths)}"
+        else:
+            paths = observation.unreported
+            expected = f'an effect in {EFFECTS} for each changed file: {{"kind": "file", "id": PATH}}'
+            requirement, observed = (
+                f"{PREFIX}.disk",
+                f"{name} changed {', '.join(paths)} and did not report it",
+            )
+        yield observe(requirement, not paths, observation, expected=expected, observed=observed)
+    for call in tool_calls(trace):
         if call.only_reads and call.summary is not None:
-            yield _harmless(call)
-
-
-def _told(seen: Seen) -> Observation:
-    untold = seen.untold
-    return observe(
-        DISK_TOLD,
-        not untold,
-        seen,
-        expected=f'for each changed file an effect in {EFFECTS}, its target {{"kind": "file", "id": PATH}}',
-        observed=f"{seen.call.name} changed {', '.join(untold)} and does not say so",
-    )
-
-
-def _left(seen: Seen) -> Observation:
-    return observe(
-        READS,
-        not seen.paths,
-        seen,
-        expected="nothing changes on disk: the tool has readOnlyHint",
-        observed=f"{seen.call.name} changed {', '.join(seen.paths)}",
-    )
-
-
-def _harmless(call: Summarised) -> Observation:
-    return observe(
-        READS,
-        not call.changes,
-        call,
-        expected=f"no effects in {EFFECTS}, or read-external alone: the tool has readOnlyHint",
-        observed=f"{call.name} reports {call.changes!r}",
-    )
+            expected = f"no effects in {EFFECTS} other than read-external: the tool has readOnlyHint"
+            observed, holds = f"{call.name} reports {call.changes!r}", not call.changes
+            yield observe(f"{PREFIX}.read-only", holds, call, expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_reply("argsDigest is the one of an empty object", breaks="CONF-CAP-03.tools.digests")
-def arguments_of_nobody(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    if said is not None:
-        said["argsDigest"] = digest_of(b"{}")
-    return reply
+def _alters_summary(
+    name: str, fault: str, breaks: str, change: Callable[[Json, Json], object], **options: Any
+) -> Saboteur:
+    """A server that changes the summary in the results of its tools."""
+
+    def alter(result: Json, context: FaultContext) -> None:
+        summary = tag(result, EFFECTS)
+        if summary is not None:
+            change(summary, result)
+
+    return on_result(fault, id=f"cap.{name}", breaks=f"{PREFIX}.{breaks}", method="tools/call", **options)(
+        alter
+    )
 
 
-@on_reply(
-    "resultDigest is of another form of JSON", breaks="CONF-CAP-03.tools.digests", window=newest_of_each_kind
-)
-def result_with_spaces(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    if said is not None:
-        written = json.dumps(reply["result"]["content"]).encode()
-        said["resultDigest"] = digest_of(written)
-    return reply
+def _sets(**fields: Any) -> Callable[[Json, Json], None]:
+    return lambda summary, result: summary.update(fields)
 
 
-@on_reply(
-    "failed calls have no summary of effects", breaks="CONF-CAP-03.tools.effects", window=newest_of_each_kind
-)
-def failures_untold(reply: Json, context: FaultContext) -> Json:
-    if summary(reply, context) is not None and reply["result"].get("isError"):
-        reply["result"]["_meta"].pop(EFFECTS)
-    return reply
+def _negates(summary: Json, result: Json) -> None:
+    summary["declared"] = {hint: not value for hint, value in summary["declared"].items()}
 
 
-@on_reply(
-    "the summary declares the opposite of the hints",
-    breaks="CONF-CAP-03.tools.effects",
-    window=newest_of_each_kind,
-)
-def hints_denied(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    if said is not None:
-        said["declared"] = {hint: not value for hint, value in said["declared"].items()}
-    return reply
-
-
-@on_reply("results of tools have no summary of effects", breaks="CONF-CAP-03.tools.effects")
-def no_summary(reply: Json, context: FaultContext) -> Json:
-    if summary(reply, context) is not None:
-        reply["result"]["_meta"].pop(EFFECTS)
-    return reply
-
-
-@on_reply(
-    "an effect has an unknown operation", breaks="CONF-CAP-03.tools.effects", window=newest_of_each_kind
-)
-def odd_operation(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    if said is not None:
-        said["effects"] = [{"op": "tidy", "target": {"kind": "file", "id": "notes"}}]
-    return reply
-
-
-@on_reply("the summary names another tool", breaks="CONF-CAP-03.tools.effects", window=newest_of_each_kind)
-def summary_of_another(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    if said is not None:
-        said["tool"] = "another"
-    return reply
-
-
-@on_reply("the summary names no entry of a ledger", breaks="CONF-CAP-03.tools.ledger")
-def no_entry(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    if said is not None:
-        said.pop("ledger", None)
-    return reply
-
-
-@on_reply(
-    "two calls have the same entry in the ledger",
-    breaks="CONF-CAP-03.tools.ledger",
-    window=newest_of_each_kind,
-)
-def one_entry(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    if said is not None:
-        said["ledger"] = {"seq": 1, "entryHash": digest_of(b"")}
-    return reply
-
-
-@on_reply("the effect names another file", breaks="CONF-CAP-03.tools.disk", window=newest_of_each_kind)
-def another_file(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    for effect in (said or {}).get("effects", ()):
+def _renames_targets(summary: Json, result: Json) -> None:
+    for effect in summary.get("effects", ()):
         effect["target"]["id"] = "elsewhere/other.txt"
-    return reply
 
 
-@on_reply("a tool that writes a file reports no effect", breaks="CONF-CAP-03.tools.disk")
-def effects_kept_back(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    if said is not None:
-        said["effects"] = []
-    return reply
+def _reports_change(summary: Json, result: Json) -> None:
+    if summary["declared"]["readOnly"]:
+        summary["effects"] = [{"op": "update", "target": {"kind": "db", "id": "visitors"}}]
 
 
-@on_reply(
-    "a read-only tool reports a change", breaks="CONF-CAP-03.tools.read-only", window=newest_of_each_kind
+def _omits_summary(summary: Json, result: Json) -> None:
+    result["_meta"].pop(EFFECTS)
+
+
+def _omits_from_failures(summary: Json, result: Json) -> None:
+    if result.get("isError"):
+        result["_meta"].pop(EFFECTS)
+
+
+def _digests_other_json(summary: Json, result: Json) -> None:
+    summary["resultDigest"] = digest_of(json.dumps(result["content"]).encode())
+
+
+EMPTY: Final = digest_of(b"{}")
+TIDY: Final = {"op": "tidy", "target": {"kind": "file", "id": "notes"}}
+ENTRY: Final = {"seq": 1, "entryHash": digest_of(b"")}
+SUMMARIES: Final = (
+    *(
+        _alters_summary(*row)
+        for row in (
+            ("no-summary", "sends no summary of effects", "effects", _omits_summary),
+            ("arguments-of-nobody", "digests no arguments", "digests", _sets(argsDigest=EMPTY)),
+            ("no-entry", "names no entry of a ledger", "ledger", _sets(ledger=None)),
+            ("effects-kept-back", "does not report a written file", "disk", _sets(effects=[])),
+        )
+    ),
+    *(
+        _alters_summary(*row, window=newest_of_each_kind)
+        for row in (
+            ("result-with-spaces", "digests another form of JSON", "digests", _digests_other_json),
+            ("failures-untold", "sends no summary for failed calls", "effects", _omits_from_failures),
+            ("hints-denied", "declares the opposite of the hints", "effects", _negates),
+            ("odd-operation", "reports an unknown operation", "effects", _sets(effects=[TIDY])),
+            ("summary-of-another", "names another tool", "effects", _sets(tool="another")),
+            ("one-entry", "names one entry for two calls", "ledger", _sets(ledger=ENTRY)),
+            ("another-file", "names another file", "disk", _renames_targets),
+            ("reader-reports", "reports a change by a read-only tool", "read-only", _reports_change),
+        )
+    ),
 )
-def reader_reports(reply: Json, context: FaultContext) -> Json:
-    said = summary(reply, context)
-    if said is not None and said["declared"]["readOnly"]:
-        said["effects"] = [{"op": "update", "target": {"kind": "db", "id": "visitors"}}]
-    return reply
+WRITER: Final = "write_note"
+"""The tool of the healthy server that writes a file."""
 
 
-@on_reply("a tool with readOnlyHint writes a file", breaks="CONF-CAP-03.tools.read-only")
-def secret_writer(reply: Json, context: FaultContext) -> Json:
-    call_reader(reply, context, WRITER)
-    said = summary(reply, context)
-    if said is not None:
-        said["effects"] = []
-    return reply
+def _mislabel(result: Json) -> None:
+    for tool in result.get("tools", ()):
+        if tool["name"] == WRITER:
+            tool["annotations"] = {"readOnlyHint": True}
 
 
-@on_reply("a tool that reports changes has readOnlyHint", breaks="CONF-CAP-03.tools.read-only")
-def writer_called_reader(reply: Json, context: FaultContext) -> Json:
-    call_reader(reply, context, WRITER)
-    return reply
+@on_result(
+    "writes a file in a tool with readOnlyHint",
+    breaks=f"{PREFIX}.read-only",
+    method=("tools/list", "tools/call"),
+)
+def secret_writer(result: Json, context: FaultContext) -> None:
+    _mislabel(result)
+    if (summary := tag(result, EFFECTS)) is not None:
+        summary["effects"] = []
+
+
+@on_result("reports changes by a tool with readOnlyHint", breaks=f"{PREFIX}.read-only", method="tools/list")
+def writer_called_reader(result: Json, context: FaultContext) -> None:
+    _mislabel(result)

@@ -1,4 +1,4 @@
-"""The three manifests that a server on HTTP publishes at its origin."""
+"""The three manifests that an HTTP server publishes at its origin."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Call
 from assay.revisions.revision import Revision
 
-from .meta import is_tier
-from .prompt_digest import is_version, knows_all_content
+from .meta import is_tier, is_version, knows_all_content
 
-WELL_KNOWN: Final = "/.well-known/mcp-"
-PLACES: Final[Mapping[str, str]] = {kind: f"{WELL_KNOWN}{kind}" for kind in KINDS}
+PLACES: Final[Mapping[str, str]] = {kind: f"/.well-known/mcp-{kind}" for kind in KINDS}
 Item = dict[str, Any]
 Form = Mapping[str, Callable[[Any], bool]]
 
@@ -30,11 +28,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 REQUIRED: Final[Mapping[str, Form]] = {
@@ -43,12 +37,10 @@ REQUIRED: Final[Mapping[str, Form]] = {
     "prompts": {"name": _is_text, "version": is_version, "digest": is_digest, "scopes": _are_texts},
 }
 OPTIONAL: Final[Form] = {
-    "title": _is_text,
-    "description": _is_text,
-    "mimeType": _is_text,
-    "annotations": _is_object,
+    **dict.fromkeys(("title", "description", "mimeType"), _is_text),
+    "annotations": lambda value: isinstance(value, dict),
 }
-"""Other fields may stand there, too."""
+"""An entry may have other fields as well."""
 
 
 class Manifest(Struct, frozen=True):
@@ -62,12 +54,8 @@ class Manifest(Struct, frozen=True):
 
     @property
     def entries(self) -> list[Item]:
-        found = self.value if isinstance(self.value, list) else []
-        return [one for one in found if isinstance(one, dict)]
-
-    @property
-    def is_there(self) -> bool:
-        return isinstance(self.value, list)
+        value = self.value if isinstance(self.value, list) else []
+        return [entry for entry in value if isinstance(entry, dict)]
 
     @property
     def problems(self) -> list[str]:
@@ -76,7 +64,7 @@ class Manifest(Struct, frozen=True):
 
 
 def manifests(trace: Trace) -> Iterator[Manifest]:
-    """Every answer to a question for one."""
+    """Every answer to a request for a manifest."""
     kinds = {place: kind for kind, place in PLACES.items()}
     for call in trace.calls:
         kind = kinds.get(call.sent.target)
@@ -91,56 +79,48 @@ def _value(call: Call) -> Any:
         return None
 
 
-def _problems(one: Manifest) -> Iterator[str]:
-    head = one.call.head
-    if one.call.status != 200:
-        yield f"status {one.call.status}"
+def _problems(manifest: Manifest) -> Iterator[str]:
+    head, entries = manifest.call.head, manifest.entries
+    if manifest.call.status != 200:
+        yield f"status {manifest.call.status}"
         return
     if head is not None and head.media_type != JSON:
-        yield f"it is {head.media_type or 'of no type'}"
-    if not isinstance(one.value, list) or len(one.entries) != len(one.value):
-        yield "it is no JSON array of objects"
-    listed = [entry["name"] for entry in one.entries if isinstance(entry.get("name"), str)]
-    twice = sorted({name for name in listed if listed.count(name) > 1})
-    yield from (f"{name!r} is there twice" for name in twice)
-    for entry in one.entries:
-        yield from _entry_problems(one.kind, entry)
-
-
-def _entry_problems(kind: str, entry: Item) -> Iterator[str]:
-    bad = [key for key, good in REQUIRED[kind].items() if not good(entry.get(key))]
-    bad += [key for key, good in OPTIONAL.items() if key in entry and not good(entry[key])]
-    yield from (f"{key} of {entry.get('name')!r} is {entry.get(key)!r}" for key in bad)
-
-
-def _tool(tool: Item) -> Item:
-    return {"inputSchemaHash": digest_of_json(tool.get("inputSchema"))}
-
-
-def _resource(resource: Item) -> Item:
-    return {"uri": resource.get("uri")}
+        yield f"Content-Type {head.media_type or 'missing'}"
+    if not isinstance(manifest.value, list) or len(entries) != len(manifest.value):
+        yield "not a JSON array of objects"
+    names = [entry["name"] for entry in entries if isinstance(entry.get("name"), str)]
+    yield from (
+        f"{name!r} occurs twice" for name in sorted({name for name in names if names.count(name) > 1})
+    )
+    for entry in entries:
+        invalid = [key for key, holds in REQUIRED[manifest.kind].items() if not holds(entry.get(key))]
+        invalid += [key for key, holds in OPTIONAL.items() if key in entry and not holds(entry[key])]
+        yield from (f"{key} of {entry.get('name')!r} is {entry.get(key)!r}" for key in invalid)
 
 
 def _prompt(prompt: Item) -> Item:
-    said = version_of(prompt)
-    return {"version": said.get("semver"), "digest": said.get("digest")}
+    version = version_of(prompt)
+    return {"version": version.get("semver"), "digest": version.get("digest")}
 
 
-_LIVE: Final = {"tools": _tool, "resources": _resource, "prompts": _prompt}
+_LIVE: Final[Mapping[str, Callable[[Item], Item]]] = {
+    "tools": lambda tool: {"inputSchemaHash": digest_of_json(tool.get("inputSchema"))},
+    "resources": lambda resource: {"uri": resource.get("uri")},
+    "prompts": _prompt,
+}
 
 
 def disagreements(manifest: Manifest, listed: list[Item], revision: Revision) -> list[str]:
-    """Where a manifest and a list differ. Prompts have another digest where their content must be put
-    otherwise: those are left out then."""
-    kind, left_out = manifest.kind, () if knows_all_content(revision) else ("digest",)
-    told = {str(one.get("name")): one for one in manifest.entries}
-    live = {str(one.get("name")): _LIVE[kind](one) for one in listed}
-    lacking = [f"{name!r} is listed and not in the manifest" for name in live.keys() - told.keys()]
-    surplus = [f"{name!r} is in the manifest and not listed" for name in told.keys() - live.keys()]
-    drifted = [
-        f"{key} of {name!r} is {told[name].get(key)!r}, live {value!r}"
-        for name in live.keys() & told.keys()
+    """How a manifest differs from a list. Digests of prompts count only in revisions with all content."""
+    ignored = () if knows_all_content(revision) else ("digest",)
+    entries = {str(entry.get("name")): entry for entry in manifest.entries}
+    live = {str(item.get("name")): _LIVE[manifest.kind](item) for item in listed}
+    missing = [f"{name!r} is listed, but not in the manifest" for name in live.keys() - entries.keys()]
+    surplus = [f"{name!r} is in the manifest, but not listed" for name in entries.keys() - live.keys()]
+    different = [
+        f"{key} of {name!r} is {entries[name].get(key)!r}, live {value!r}"
+        for name in live.keys() & entries.keys()
         for key, value in live[name].items()
-        if told[name].get(key) != value and key not in left_out
+        if entries[name].get(key) != value and key not in ignored
     ]
-    return sorted(lacking) + sorted(surplus) + sorted(drifted)
+    return sorted(missing) + sorted(surplus) + sorted(different)

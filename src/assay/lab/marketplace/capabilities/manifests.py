@@ -18,6 +18,7 @@ from assay.lab.harness import (
     on_call,
     on_reply,
     on_response,
+    on_result,
     scenario,
 )
 from assay.lab.harness.driver.peer import Peer
@@ -30,52 +31,49 @@ from assay.lab.harness.subject.registry_entry import (
     PROFILE,
     PUBLISHER,
     TRANSPORTS,
+    VERSION,
     as_object,
     capabilities_block,
     profile_block,
 )
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.listing import Listing, declaration, listings
-from assay.lab.harness.trace.trace import Probe
 from assay.lab.harness.transport import HTTP_ONLY, Transport
-from assay.lab.harness.verdict import Evidence
 from assay.lab.marketplace.declaration import BOTH, profile_check
-from assay.revisions.revision import Batching, Opening, Revision
+from assay.revisions.revision import Batching, Opening
 
-from .effect import looking_on
-from .fault import is_manifest, listed
-from .manifest import PLACES, REQUIRED, Manifest, disagreements, manifests
-from .meta import VERSION
-from .prompt_digest import knows_all_content
+from .effect import shared_access
+from .manifest import PLACES, REQUIRED, disagreements, manifests
+from .meta import knows_all_content
+
+AGREE: Final = "CONF-CAP-03.manifests.agree"
+FORM: Final = "CONF-CAP-03.manifests.form"
+REGISTERED: Final = "CONF-CAP-03.registry.agree"
+BATCH: Final = "a batch"
+MAX_PROBLEMS: Final = 5
+
+# --- what is asked
 
 
-async def read_lists(stage: Stage, peer: Peer) -> None:
-    """Read the lists of what it declares, each to its end."""
+async def _read_lists(stage: Stage, peer: Peer) -> None:
     for kind in KINDS:
         if kind in stage.facts.capabilities:
             await peer.pages(f"{kind}/list", kind)
 
 
-# --- what is asked
-
-
-@scenario("Manifests beside the live lists", exercises=("cap.manifests",), transports=HTTP_ONLY)
+@scenario("Fetch the manifests and read the lists", exercises=("cap.manifests",), transports=HTTP_ONLY)
 async def drive_manifests(stage: Stage) -> None:
     peer = await stage.open()
-    async with looking_on(stage):
-        await read_lists(stage, peer)
+    async with shared_access(stage):
+        await _read_lists(stage, peer)
         for place in PLACES.values():
-            await _fetch(peer, place)
-        await read_lists(stage, peer)
-
-
-async def _fetch(peer: Peer, place: str) -> None:
-    sent = await peer.http.call("GET", headers={"Accept": JSON}, target=place)
-    await peer.http.follow(sent)
+            sent = await peer.http.call("GET", headers={"Accept": JSON}, target=place)
+            await peer.http.follow(sent)
+        await _read_lists(stage, peer)
 
 
 @scenario(
-    "The registry entry beside the server",
+    "Compare the registry entry with the server",
     exercises=("cap.registry",),
     needs=(A_REGISTRY_ENTRY,),
     transports=BOTH,
@@ -85,8 +83,8 @@ async def drive_registry(stage: Stage) -> None:
     peer = await stage.open()
     if stage.revision.opening is Opening.PER_REQUEST:
         await peer.request("server/discover")
-    async with looking_on(stage):
-        await read_lists(stage, peer)
+    async with shared_access(stage):
+        await _read_lists(stage, peer)
     if stage.revision.batching is not Batching.REFUSED:
         async with peer.probe(BATCH):
             await peer.offer([{"jsonrpc": "2.0", "id": peer.next_id(), "method": stage.plain}])
@@ -95,202 +93,167 @@ async def drive_registry(stage: Stage) -> None:
 # --- how it is judged
 
 
-FORM: Final = "CONF-CAP-03.manifests.form"
-AGREE: Final = "CONF-CAP-03.manifests.agree"
-SHOWN: Final = 5
-
-
-@profile_check("Manifests tell what is there", requirements=(FORM, AGREE), transports=HTTP_ONLY)
+@profile_check("Manifests agree with the lists", requirements=(FORM, AGREE), transports=HTTP_ONLY)
 def judge_manifests(trace: Trace) -> Iterator[Observation]:
-    for one in manifests(trace):
-        yield _form(one)
-        live = [each for each in listings(trace, f"{one.kind}/list", one.kind) if each.complete]
-        if one.is_there and live:
-            yield _agreeing(one, live, trace.revision)
+    for manifest in manifests(trace):
+        kind, place, problems = manifest.kind, PLACES[manifest.kind], manifest.problems
+        fields = ", ".join(REQUIRED[kind])
+        expected = f"at {place}, {JSON}: an array of objects with unique names, each with {fields}"
+        observed = "; ".join(problems[:MAX_PROBLEMS])
+        yield observe(FORM, not problems, manifest, expected=expected, observed=observed)
+        live = _complete_lists(trace, kind)
+        if isinstance(manifest.value, list) and live:
+            # A list may change meanwhile: the manifest has to agree with one reading.
+            differences = [disagreements(manifest, listing.items, trace.revision) for listing in live]
+            expected = f"in {place}, exactly the items of {kind}/list"
+            observed = "; ".join(differences[-1][:MAX_PROBLEMS])
+            holds = not all(differences)
+            yield observe(AGREE, holds, manifest, *live, expected=expected, observed=observed)
 
 
-def _form(one: Manifest) -> Observation:
-    return observe(
-        FORM,
-        not one.problems,
-        one,
-        expected=f"at {PLACES[one.kind]}, application/json: an array of objects with unique names, each "
-        f"with {', '.join(REQUIRED[one.kind])}",
-        observed="; ".join(one.problems[:SHOWN]),
-    )
+def _complete_lists(trace: Trace, kind: str) -> list[Listing]:
+    return [listing for listing in listings(trace, f"{kind}/list", kind) if listing.complete]
 
 
-def _agreeing(one: Manifest, live: list[Listing], revision: Revision) -> Observation:
-    """A list may change while both are read: the manifest is the one of before or of after."""
-    differences = [disagreements(one, each.items, revision) for each in live]
-    return observe(
-        AGREE,
-        not all(differences),
-        one,
-        *live,
-        expected=f"in {PLACES[one.kind]}, just what {one.kind}/list has",
-        observed="; ".join(differences[-1][:SHOWN]),
-    )
-
-
-ROW: Final = "CONF-CAP-03.registry.agree"
-BATCH: Final = "a batch"
-
-
-@profile_check("The registry entry is true", requirements=(ROW,))
+@profile_check("The registry entry agrees with the server", requirements=(REGISTERED,))
 def judge_registry(trace: Trace) -> Iterator[Observation]:
     for note in trace.marks(REGISTRY):
         block = profile_block(note.info.get("entry"))
-        yield _seen(bool(block), note, f'_meta["{PUBLISHER}"]["{PROFILE}"] in the entry', "none")
+        expected = f'_meta["{PUBLISHER}"]["{PROFILE}"] in the entry'
+        yield observe(REGISTERED, bool(block), note, expected=expected, observed="none")
         if block:
-            yield from _reached(trace, note, block)
-            yield from _batches(trace, note, block)
-            yield from _lists(trace, note, as_object(block.get("capabilities")))
+            yield from _judge_transport(trace, note, block)
+            yield from _judge_batches(trace, note, as_object(block.get("jsonrpc")).get("batch"))
+            yield from _judge_lists(trace, note, as_object(block.get("capabilities")))
 
 
-def _seen(holds: bool, note: Frame, expected: str, found: object, *evidence: Evidence) -> Observation:
-    return observe(ROW, holds, note, *evidence, expected=expected, observed=found)
-
-
-def _reached(trace: Trace, note: Frame, block: Mapping[str, Any]) -> Iterator[Observation]:
+def _judge_transport(trace: Trace, note: Frame, block: Mapping[str, Any]) -> Iterator[Observation]:
     here = {"transports": TRANSPORTS[Transport(trace.transport)], "protocolVersions": trace.revision.date}
     for key, value in here.items():
-        told = block.get(key)
-        there = isinstance(told, list) and value in told
-        yield _seen(there, note, f"{key} with {value}, as this conversation shows", f"{key}: {told!r}")
+        entry = block.get(key)
+        holds = isinstance(entry, list) and value in entry
+        expected, observed = f"{key} with {value}, which the server supports", f"{key}: {entry!r}"
+        yield observe(REGISTERED, holds, note, expected=expected, observed=observed)
 
 
-def _batches(trace: Trace, note: Frame, block: Mapping[str, Any]) -> Iterator[Observation]:
-    told = as_object(block.get("jsonrpc")).get("batch")
-    yield _seen(isinstance(told, bool), note, "jsonrpc.batch, true or false", f"{told!r}")
+def _judge_batches(trace: Trace, note: Frame, entry: Any) -> Iterator[Observation]:
+    holds, expected = isinstance(entry, bool), "jsonrpc.batch, true or false"
+    yield observe(REGISTERED, holds, note, expected=expected, observed=f"{entry!r}")
     for probe in trace.probes(BATCH):
-        taken = any("result" in answer.fields for answer in probe.answers)
-        yield _seen(
-            taken is (told is True), note, f"jsonrpc.batch is {str(taken).lower()}", _told(probe, told), probe
-        )
+        accepted = any("result" in answer.fields for answer in probe.answers)
+        answers = ", ".join(map(str, probe.answers)) or "nothing"
+        expected = f"jsonrpc.batch is {str(accepted).lower()}"
+        observed = f"{entry!r}, and a batch is answered with {answers}"
+        holds = accepted is (entry is True)
+        yield observe(REGISTERED, holds, note, probe, expected=expected, observed=observed)
 
 
-def _told(probe: Probe, told: Any) -> str:
-    return f"{told!r}, and a batch is answered with {', '.join(map(str, probe.answers)) or 'nothing'}"
+def _judge_lists(trace: Trace, note: Frame, entry: Json) -> Iterator[Observation]:
+    """The entry has to agree with one reading of each list, as lists may change meanwhile.
 
-
-def _lists(trace: Trace, note: Frame, told: dict[str, Any]) -> Iterator[Observation]:
-    """A list may change while it is read: the entry is true if it is true of one reading. Resources that come
-    and go, as the server itself says, are not held against an entry that was made before."""
+    Resources whose list changes, as the server declares, may differ from an older entry.
+    """
     declared = declaration(trace)
-    moving = declared is not None and declared.has("resources", "listChanged")
-    left_out = () if knows_all_content(trace.revision) else ("digests",)
+    changing = declared is not None and declared.has("resources", "listChanged")
+    ignored = () if knows_all_content(trace.revision) else ("digests",)
     for kind in KINDS:
-        live = [one for one in listings(trace, f"{kind}/list", kind) if one.complete]
-        right = [capabilities_block({kind: one.items})[kind] for one in live]
-        if live and not (moving and kind == "resources"):
-            said = as_object(told.get(kind))
-            holds = any(_same(said, one, left_out) for one in right)
-            yield _seen(
-                holds,
-                note,
-                f"capabilities.{kind} {right[-1]}, as {kind}/list shows",
-                f"{told.get(kind)!r}",
-                *live,
+        live = _complete_lists(trace, kind)
+        blocks = [capabilities_block({kind: listing.items})[kind] for listing in live]
+        if live and not (changing and kind == "resources"):
+            part = as_object(entry.get(kind))
+            holds = any(
+                all(part.get(key) == value for key, value in block.items() if key not in ignored)
+                for block in blocks
             )
-
-
-def _same(said: Mapping[str, Any], right: Mapping[str, Any], left_out: tuple[str, ...]) -> bool:
-    return all(said.get(key) == value for key, value in right.items() if key not in left_out)
+            expected = f"capabilities.{kind} {blocks[-1]}, as in {kind}/list"
+            observed = f"{entry.get(kind)!r}"
+            yield observe(REGISTERED, holds, note, *live, expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_reply(
-    "the manifest lacks a tool",
-    breaks="CONF-CAP-03.manifests.agree",
-    transports=HTTP_ONLY,
-    window=newest_of_each_kind,
+def _is_manifest(context: FaultContext) -> bool:
+    return context.call is not None and context.call.target in PLACES.values()
+
+
+def _adds_tool(result: Json, context: FaultContext) -> None:
+    result["tools"] += [{**tool, "name": "newcomer"} for tool in result["tools"][:1]]
+
+
+LACKING: Final = (
+    on_result(
+        "publishes a manifest without one of its tools",
+        id="cap.manifest-lacks-tool",
+        breaks=AGREE,
+        method="tools/list",
+        transports=HTTP_ONLY,
+        window=newest_of_each_kind,
+    )(_adds_tool),
+    on_result(
+        "is registered without one of its tools",
+        id="cap.entry-lacks-tool",
+        breaks=REGISTERED,
+        method="tools/list",
+    )(_adds_tool),
 )
-def manifest_lacks_tool(reply: Json, context: FaultContext) -> Json:
-    for tool in listed(reply, context, "tools")[:1]:
-        reply["result"]["tools"].append({**tool, "name": "newcomer"})
-    return reply
 
 
 @on_reply(
-    "a prompt has another version than its manifest says",
-    breaks="CONF-CAP-03.manifests.agree",
-    transports=HTTP_ONLY,
-    window=newest_of_each_kind,
+    "publishes an older version of a prompt", breaks=AGREE, transports=HTTP_ONLY, window=newest_of_each_kind
 )
 def manifest_old_version(reply: Json, context: FaultContext) -> Json:
-    if is_manifest(context) and "version" in reply:
-        reply["version"] = "0.0.1"
-    return reply
+    return {**reply, "version": "0.0.1"} if _is_manifest(context) and "version" in reply else reply
 
 
-@on_reply(
-    "a tool has another schema than its manifest says",
-    breaks="CONF-CAP-03.manifests.agree",
-    transports=HTTP_ONLY,
-)
-def schema_drifted(reply: Json, context: FaultContext) -> Json:
-    for tool in listed(reply, context, "tools"):
+@on_result("publishes an older schema of a tool", breaks=AGREE, method="tools/list", transports=HTTP_ONLY)
+def schema_drifted(result: Json, context: FaultContext) -> None:
+    for tool in result["tools"]:
         tool["inputSchema"]["description"] = "Changed since"
-    return reply
 
 
-@on_response("a manifest is a page", breaks="CONF-CAP-03.manifests.form", window=newest_of_each_kind)
+@on_response("publishes a manifest as HTML", breaks=FORM, window=newest_of_each_kind)
 def manifest_page(response: Response, context: FaultContext) -> None:
-    if is_manifest(context):
+    if _is_manifest(context):
         response.set("Content-Type", "text/html")
         response.body = b"<p>Our tools</p>"
 
 
 @on_reply(
-    "prompts in a manifest have no version",
-    breaks="CONF-CAP-03.manifests.form",
-    transports=HTTP_ONLY,
-    window=newest_of_each_kind,
+    "publishes prompts without a version", breaks=FORM, transports=HTTP_ONLY, window=newest_of_each_kind
 )
 def manifest_unversioned(reply: Json, context: FaultContext) -> Json:
-    if is_manifest(context):
+    if _is_manifest(context):
         reply.pop("version", None)
     return reply
 
 
-@on_call("no manifest is served", breaks="CONF-CAP-03.manifests.form", window=newest_of_each_kind)
+@on_call("publishes no manifest", breaks=FORM, window=newest_of_each_kind)
 def no_manifests(request: Request, context: FaultContext) -> Response | None:
-    return Response([], 404) if is_manifest(context) else None
+    return Response([], 404) if _is_manifest(context) else None
 
 
-@on_reply("names in a manifest are not unique", breaks="CONF-CAP-03.manifests.form", transports=HTTP_ONLY)
+@on_reply("publishes a manifest with duplicate names", breaks=FORM, transports=HTTP_ONLY)
 def one_name(reply: Json, context: FaultContext) -> Json:
-    if is_manifest(context):
-        reply["name"] = "same"
-    return reply
+    return {**reply, "name": "same"} if _is_manifest(context) else reply
 
 
 @on_batch(
-    "batches are taken that the registry entry does not list",
-    breaks="CONF-CAP-03.registry.agree",
+    "accepts batches, although its entry does not list them",
+    breaks=REGISTERED,
     window=lambda revision: revision.batching is not Batching.REFUSED,
 )
 def batches_unlisted(messages: list[Any], context: FaultContext) -> list[Any] | LocalAnswer:
-    answers = [{"jsonrpc": "2.0", "id": one["id"], "result": {}} for one in messages if "id" in one]
-    return LocalAnswer([answers])
+    requests = [message for message in messages if "id" in message]
+    return LocalAnswer([[{"jsonrpc": "2.0", "id": request["id"], "result": {}} for request in requests]])
 
 
-@on_reply("the registry entry lacks a tool", breaks="CONF-CAP-03.registry.agree")
-def entry_lacks_tool(reply: Json, context: FaultContext) -> Json:
-    for tool in listed(reply, context, "tools")[:1]:
-        reply["result"]["tools"].append({**tool, "name": "newcomer"})
-    return reply
-
-
-@on_reply(
-    "a prompt has another version than its entry says",
-    breaks="CONF-CAP-03.registry.agree",
+@on_result(
+    "lists a newer version of a prompt than its entry",
+    breaks=REGISTERED,
+    method="prompts/list",
     window=newest_of_each_kind,
 )
-def entry_old_version(reply: Json, context: FaultContext) -> Json:
-    for prompt in listed(reply, context, "prompts"):
+def entry_old_version(result: Json, context: FaultContext) -> None:
+    for prompt in result["prompts"]:
         prompt["_meta"][VERSION]["semver"] = "9.0.0"
-    return reply

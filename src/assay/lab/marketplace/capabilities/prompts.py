@@ -5,38 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from assay.lab.harness import (
-    FaultContext,
-    Json,
-    Observation,
-    Stage,
-    Trace,
-    observe,
-    on_reply,
-    on_result,
-    scenario,
-)
+from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_result, scenario
 from assay.lab.harness.need import A_PROMPT
 from assay.lab.harness.sabotage.saboteur import newest_of_each_kind
-from assay.lab.harness.trace.digest import digest_of
-from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.harness.subject.registry_entry import VERSION
+from assay.lab.harness.trace.digest import digest_of, digest_of_json
+from assay.lab.harness.trace.listing import listings
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.marketplace.declaration import BOTH, profile_check
 
 from .effect import MOST
-from .fault import listed
-from .meta import VERSION, tag, told
-from .prompt_digest import expected_digests, gets, is_version, placeholders, rendered
+from .meta import describe, is_version, tag
 
 # --- what is asked
 
 
-@scenario("Prompts, by version and digest", exercises=("cap.prompts",), needs=(A_PROMPT,), transports=BOTH)
+@scenario("Get each prompt with placeholders", exercises=("cap.prompts",), needs=(A_PROMPT,), transports=BOTH)
 async def drive_prompts(stage: Stage) -> None:
     peer = await stage.open()
-    listed = await peer.pages("prompts/list", "prompts")
-    for prompt in [one for one in listed if isinstance(one, dict)][:MOST]:
+    prompts = await peer.pages("prompts/list", "prompts")
+    for prompt in [prompt for prompt in prompts if isinstance(prompt, dict)][:MOST]:
         await peer.request("prompts/get", {"name": prompt.get("name"), "arguments": placeholders(prompt)})
+
+
+def placeholders(prompt: Json) -> dict[str, str]:
+    """The name of each argument in braces: digests are computed with these values."""
+    arguments = prompt.get("arguments")
+    objects = (item for item in (arguments if isinstance(arguments, list) else ()) if isinstance(item, dict))
+    names = (argument.get("name") for argument in objects)
+    return {name: f"{{{name}}}" for name in names if isinstance(name, str)}
 
 
 # --- how it is judged
@@ -50,92 +47,76 @@ HASHED: Final = "CONF-CAP-03.prompts.digest"
 def judge_prompts(trace: Trace) -> Iterator[Observation]:
     for listing in listings(trace, "prompts/list", "prompts"):
         for prompt in listing.items:
-            yield _numbered(prompt, listing)
-            yield from (_same(prompt, one) for one in gets(trace, prompt) if one.objects("messages"))
-            got = rendered(trace, prompt)
-            if got is not None:
-                yield _hashed(prompt, listing, got)
+            name, version = prompt.get("name"), tag(prompt, VERSION)
+            holds = is_version((version or {}).get("semver"))
+            expected = f'_meta["{VERSION}"] of each prompt in the list, with a "semver" such as 1.2.0'
+            observed = f"{name}: {describe(version, VERSION)}"
+            yield observe(NUMBERED, holds, listing, expected=expected, observed=observed)
+            gets = [get for get in trace.exchanges("prompts/get") if get.params.get("name") == name]
+            answered = [get for get in gets if get.answer is not None]
+            yield from (_judge_version(prompt, get) for get in answered if get.objects("messages"))
+            sample = placeholders(prompt)
+            for get in [get for get in answered if get.params.get("arguments") == sample][:1]:
+                over, digests = _expected_digests(prompt, get)
+                holds = (version or {}).get("over") == over and (version or {}).get("digest") in digests
+                expected = f'in {VERSION}, "over": "{over}" and the digest of that: {" or ".join(digests)}'
+                yield observe(HASHED, holds, listing, get, expected=expected, observed=observed)
 
 
-def _numbered(prompt: dict[str, Any], listing: Listing) -> Observation:
-    said = tag(prompt, VERSION)
-    return observe(
-        NUMBERED,
-        is_version((said or {}).get("semver")),
-        listing,
-        expected=f'_meta["{VERSION}"] of each prompt in the list, with a "semver" such as 1.2.0',
-        observed=f"{prompt.get('name')}: {told(said, VERSION)}",
-    )
+def _judge_version(prompt: Json, get: Exchange) -> Observation:
+    listed, version = tag(prompt, VERSION), tag(get.result, VERSION)
+    holds = version is not None and version.get("semver") == (listed or {}).get("semver")
+    expected = f'_meta["{VERSION}"] of the result of prompts/get, with the version of the list'
+    observed = f"{prompt.get('name')}: {describe(version, VERSION)}, listed {listed!r}"
+    return observe(NUMBERED, holds, get, expected=expected, observed=observed)
 
 
-def _same(prompt: dict[str, Any], got: Exchange) -> Observation:
-    listed, here = tag(prompt, VERSION), tag(got.result, VERSION)
-    return observe(
-        NUMBERED,
-        here is not None and here.get("semver") == (listed or {}).get("semver"),
-        got,
-        expected=f'_meta["{VERSION}"] of what prompts/get returns, with the version of the list',
-        observed=f"{prompt.get('name')}: {told(here, VERSION)}, listed {listed!r}",
-    )
-
-
-def _hashed(prompt: dict[str, Any], listing: Listing, got: Exchange) -> Observation:
-    said = tag(prompt, VERSION) or {}
-    over, right = expected_digests(prompt, got)
-    return observe(
-        HASHED,
-        said.get("over") == over and said.get("digest") in right,
-        listing,
-        got,
-        expected=f'in {VERSION}, "over": "{over}" and the digest of that: {" or ".join(right)}',
-        observed=f"{prompt.get('name')}: {told(tag(prompt, VERSION), VERSION)}",
-    )
+def _expected_digests(prompt: Json, get: Exchange) -> tuple[str, list[str]]:
+    """What the digest covers, and its possible values."""
+    values: list[Any] = [(get.result or {}).get("messages")]
+    over = "messages"
+    if not isinstance(values[0], list):
+        over, name = "definition", {"name": prompt.get("name")}
+        values = [{**name, "arguments": prompt.get("arguments", [])}]
+        values += [] if "arguments" in prompt else [name]
+    return over, [digest for value in values if (digest := digest_of_json(value)) is not None]
 
 
 # --- what the checks must catch
 
 
-@on_reply(
-    "the digest of a prompt is of something else",
-    breaks="CONF-CAP-03.prompts.digest",
-    window=newest_of_each_kind,
-)
-def digest_of_the_name(reply: Json, context: FaultContext) -> Json:
-    for prompt in listed(reply, context, "prompts"):
-        prompt["_meta"][VERSION]["digest"] = digest_of(prompt["name"].encode())
-    return reply
-
-
 @on_result(
-    "the messages of a prompt are not those of its digest",
-    breaks="CONF-CAP-03.prompts.digest",
-    method="prompts/get",
+    "lists the digest of something else", breaks=HASHED, window=newest_of_each_kind, method="prompts/list"
 )
+def digest_of_the_name(result: Json, context: FaultContext) -> None:
+    for prompt in result["prompts"]:
+        prompt["_meta"][VERSION]["digest"] = digest_of(prompt["name"].encode())
+
+
+@on_result("returns other messages than those of the digest", breaks=HASHED, method="prompts/get")
 def prompt_of_another_text(result: Json, context: FaultContext) -> None:
     result["messages"].append({"role": "user", "content": {"type": "text", "text": "Be brief."}})
 
 
 @on_result(
-    "prompts/get returns no version",
-    breaks="CONF-CAP-03.prompts.version",
-    window=newest_of_each_kind,
-    method="prompts/get",
+    "returns no version from prompts/get", breaks=NUMBERED, window=newest_of_each_kind, method="prompts/get"
 )
 def got_untold(result: Json, context: FaultContext) -> None:
     result.get("_meta", {}).pop(VERSION, None)
 
 
-@on_reply(
-    "a version is no semantic version", breaks="CONF-CAP-03.prompts.version", window=newest_of_each_kind
+@on_result(
+    "lists versions that are not semantic versions",
+    breaks=NUMBERED,
+    window=newest_of_each_kind,
+    method="prompts/list",
 )
-def two_numbers(reply: Json, context: FaultContext) -> Json:
-    for prompt in listed(reply, context, "prompts"):
+def two_numbers(result: Json, context: FaultContext) -> None:
+    for prompt in result["prompts"]:
         prompt["_meta"][VERSION]["semver"] = "1.2"
-    return reply
 
 
-@on_reply("prompts are listed without a version", breaks="CONF-CAP-03.prompts.version")
-def unversioned(reply: Json, context: FaultContext) -> Json:
-    for prompt in listed(reply, context, "prompts"):
+@on_result("lists prompts without a version", breaks=NUMBERED, method="prompts/list")
+def unversioned(result: Json, context: FaultContext) -> None:
+    for prompt in result["prompts"]:
         prompt["_meta"].pop(VERSION)
-    return reply

@@ -179,11 +179,13 @@ def _names_scope(call: Call) -> bool:
 )
 def judge_certificate(trace: Trace) -> Iterator[Observation]:
     requirement, expected = "CONF-SEC-04.certificate", "no connection, or a status of 4xx"
-    shown = {mark.connection: mark.info.get("shows") for mark in trace.marks(CERTIFICATE)}
+    certificates = {mark.connection: mark.info.get("shows") for mark in trace.marks(CERTIFICATE)}
     for call in trace.calls:
-        if call.request.connection in shown and (call.head is not None or call.is_over):
+        if call.request.connection in certificates and (call.head is not None or call.is_over):
             refused = call.head is None or _is_refused(call)
-            observed = f"{outcome_text(call)} with a certificate that is {shown[call.request.connection]}"
+            observed = (
+                f"{outcome_text(call)} with a certificate that is {certificates[call.request.connection]}"
+            )
             yield observe(requirement, refused, call, expected=expected, observed=observed)
     for mark in trace.marks(REFUSED):
         yield observe(requirement, True, mark, expected=expected, observed=mark.info.get("reason"))
@@ -226,7 +228,7 @@ def judge_manifests(trace: Trace) -> Iterator[Observation]:
     bad_calls = {id(call) for _, call in bad}
     served = {call.sent.target for call in trace.calls if id(call) not in bad_calls and _is_served(call)}
     for kind, call in bad:
-        # A manifest that nobody gets breaks another requirement.
+        # A manifest that is always refused breaks another requirement.
         if call.sent.target in served or _is_served(call):
             refused, expected = call.status == UNAUTHORIZED, f"status {UNAUTHORIZED}"
             observed = f"{outcome_text(call)} for {call.sent.target} with a token that is {kind}"

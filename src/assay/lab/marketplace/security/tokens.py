@@ -118,7 +118,10 @@ NEVER_ISSUED: Final = (MALFORMED, GARBAGE, ALTERED, UNSIGNED, FORGED, STRANGER)
 
 
 @scenario(
-    "Send tokens that nobody issued", exercises=("sec.bad-tokens",), needs=(PROTECTED,), transports=HTTP_ONLY
+    "Send tokens that the issuer did not issue",
+    exercises=("sec.bad-tokens",),
+    needs=(PROTECTED,),
+    transports=HTTP_ONLY,
 )
 async def drive_bad_tokens(stage: Stage) -> None:
     await open_admitted(stage)
@@ -184,7 +187,7 @@ UNREADABLE: Final = (400, 401)
 
 
 @profile_check(
-    "A token that nobody issued gets 401",
+    "A token that the issuer did not issue gets 401",
     requirements={
         f"{PREFIX}malformed": "A malformed token was not refused with 401",
         f"{PREFIX}signature": "A token with an altered signature was accepted",

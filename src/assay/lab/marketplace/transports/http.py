@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -37,150 +37,151 @@ from assay.lab.marketplace.declaration import profile_check
 from assay.lab.suite.event_stream import STREAM_FIRST
 from assay.model.error import INVALID_REQUEST
 
+PREFIX: Final = "CONF-TPT-01.http"
+MAX_SILENCE: Final = 30.0
+"""Seconds between two comments, at most."""
+SILENT: Final = "no comment"
+"""The mark of a stream on which the driver waited in vain for a comment."""
+
+# --- what is asked
+
+
+ENOUGH: Final = 4
+"""Tools to call: more streams show nothing new."""
+
+
+async def _enable_logs(stage: Stage, peer: Peer) -> None:
+    if stage.facts.declares("logging") and "logging/setLevel" in stage.revision.requests:
+        await peer.request("logging/setLevel", {"level": "debug"})
+
+
+async def _start_calls(stage: Stage, peer: Peer) -> list[Pending]:
+    """Call read-only tools with a preference for streams, and ask for logs and progress."""
+    pending = []
+    for tool in stage.facts.read_only_tools[:ENOUGH]:
+        arguments = arguments_for(tool)
+        meta: Json = {"progressToken": f"of-{tool['name']}"}
+        if stage.revision.logs_on_demand:
+            meta[LOG_LEVEL_KEY] = "debug"
+        mirrored = param_headers(tool, arguments) if stage.revision.http.mirrored else {}
+        params = {"name": tool["name"], "arguments": arguments, "_meta": meta}
+        pending.append(await peer.start("tools/call", params, headers={**STREAM_FIRST, **mirrored}))
+    return pending
+
+
+@scenario(
+    "Send requests with a preference for either kind of answer",
+    exercises=("tpt.http-sse",),
+    transports=HTTP_ONLY,
+)
+async def drive_http_answers(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.request(stage.plain)
+    await peer.request(stage.plain, headers=STREAM_FIRST)
+    await _enable_logs(stage, peer)
+    for pending in await _start_calls(stage, peer):
+        await peer.answer(pending)
+
+
 FILTERS: Final = {
     "tools": "toolsListChanged",
     "prompts": "promptsListChanged",
     "resources": "resourcesListChanged",
 }
-SILENT: Final = "no comment"
-"""The mark of a stream on which the driver waited for a sign of life in vain."""
+TIMES: Final = 3
+"""How many times longer than for an answer the driver waits for a comment."""
 
 
-async def idle_stream(stage: Stage, peer: Peer) -> Sent | None:
-    """The stream for what belongs to no request; none where the server has none."""
-    if "subscriptions/listen" not in stage.revision.requests:
-        if not stage.revision.http.sessions:
-            return None
-        return await peer.http.listen()
-    wanted = {key: True for name, key in FILTERS.items() if stage.facts.declares(name, "listChanged")}
-    if not wanted:
-        return None
-    pending = await peer.start("subscriptions/listen", {"notifications": wanted})
-    return pending.sent
-
-
-ENOUGH: Final = 4
-"""Tools that are called: what one stream shows, the next shows again."""
-
-
-async def listen_to_logs(stage: Stage, peer: Peer) -> None:
-    if stage.facts.declares("logging") and "logging/setLevel" in stage.revision.requests:
-        await peer.request("logging/setLevel", {"level": "debug"})
-
-
-async def start_calls(stage: Stage, peer: Peer) -> list[Pending]:
-    """Call a few tools that only read, with a preference for streams."""
-    return [
-        await peer.start("tools/call", params, headers={**STREAM_FIRST, **repeated})
-        for params, repeated in _calls(stage)
-    ]
-
-
-def _calls(stage: Stage) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    for tool in stage.facts.read_only_tools[:ENOUGH]:
-        arguments = arguments_for(tool)
-        told: dict[str, Any] = {"progressToken": f"of-{tool['name']}"}
-        if stage.revision.logs_on_demand:
-            told[LOG_LEVEL_KEY] = "debug"
-        repeated = param_headers(tool, arguments) if stage.revision.http.mirrored else {}
-        yield {"name": tool["name"], "arguments": arguments, "_meta": told}, repeated
-
-
-# --- what is asked
-
-
-@scenario("Answers over HTTP", exercises=("tpt.http-sse",), transports=HTTP_ONLY)
-async def drive_http_answers(stage: Stage) -> None:
-    peer = await stage.open()
-    await peer.request(stage.plain)
-    await peer.request(stage.plain, headers=STREAM_FIRST)
-    await listen_to_logs(stage, peer)
-    for pending in await start_calls(stage, peer):
-        await peer.answer(pending)
-
-
-LONGEST = 30.0
-"""Seconds between two comments, at most."""
-TIMES = 3
-"""How much longer than for an answer the driver waits here, within that."""
-
-
-@scenario("A stream on which nothing happens", exercises=("tpt.http-heartbeat",), transports=HTTP_ONLY)
+@scenario("Open a stream and wait", exercises=("tpt.http-heartbeat",), transports=HTTP_ONLY)
 async def drive_http_heartbeat(stage: Stage) -> None:
     peer = await stage.open()
-    sent = await idle_stream(stage, peer)
+    sent = await _idle_stream(stage, peer)
     if sent is None:
         return
     head = await peer.wait_accepted(sent)
     if head is not None and not sent.may_stream:
         return
-    patience = min(LONGEST, TIMES * stage.patience)
+    patience = min(MAX_SILENCE, TIMES * stage.patience)
     if not await sent.commented(patience) and sent.may_stream and not sent.is_finished:
         peer.mark(SILENT, stream=sent.channel, waited=patience)
     await peer.http.abort(sent)
 
 
-@scenario("Connections that break", exercises=("tpt.http-loss",), transports=HTTP_ONLY)
+async def _idle_stream(stage: Stage, peer: Peer) -> Sent | None:
+    """The stream for messages that belong to no request, if the server can have one."""
+    if "subscriptions/listen" not in stage.revision.requests:
+        return await peer.http.listen() if stage.revision.http.sessions else None
+    filters = {key: True for name, key in FILTERS.items() if stage.facts.declares(name, "listChanged")}
+    if not filters:
+        return None
+    return (await peer.start("subscriptions/listen", {"notifications": filters})).sent
+
+
+@scenario("Break connections at different moments", exercises=("tpt.http-loss",), transports=HTTP_ONLY)
 async def drive_http_loss(stage: Stage) -> None:
     peer = await stage.open()
-    await _cut_in_the_request(stage, peer)
-    await _again(stage, peer, "cut in the request")
+    await _cut_request(stage, peer)
+    await _retry(stage, peer, "cut in the request")
     unread = await peer.start(stage.plain, request_id="unread")
     assert unread.sent is not None
     await peer.http.abort(unread.sent)
-    await _again(stage, peer, "cut before the answer")
+    await _retry(stage, peer, "cut before the answer")
     begun = await peer.start(stage.plain, request_id="begun", headers=STREAM_FIRST)
     assert begun.sent is not None
     await begun.sent.begun(stage.patience)
     await peer.http.abort(begun.sent)
-    await _again(stage, peer, "cut in the answer")
+    await _retry(stage, peer, "cut in the answer")
 
 
-async def _cut_in_the_request(stage: Stage, peer: Peer) -> None:
+async def _cut_request(stage: Stage, peer: Peer) -> None:
     message = {"jsonrpc": "2.0", "id": "cut", "method": stage.plain}
     body = encode({**message, "params": declared(stage.revision, {}, {})})
     headers = {"Host": peer.http.address.authority, **peer.http.default_headers(message)}
     fields = [(name, value) for name, value in headers.items() if value is not None]
-    whole = [*fields, ("Content-Length", str(len(body)))]
-    data = write_request("POST", peer.http.address.target, whole, body)
+    fields.append(("Content-Length", str(len(body))))
+    data = write_request("POST", peer.http.address.target, fields, body)
     await peer.http.abort(await peer.http.write("POST", data[: -len(body) // 2]))
 
 
-async def _again(stage: Stage, peer: Peer, after: str) -> None:
+async def _retry(stage: Stage, peer: Peer, after: str) -> None:
     async with peer.probe("again", after=after):
         await peer.request(stage.plain)
 
 
+WITH_EVENT_ID: Final = "with an event id"
+SENT_AGAIN: Final = "sent again"
+
+
 @scenario(
-    "Requests that are sent again",
+    "Send a request again after its stream was lost",
     exercises=("tpt.http-reissue",),
     transports=HTTP_ONLY,
     window=lambda revision: not revision.http.resumable,
 )
 async def drive_http_reissue(stage: Stage) -> None:
     peer = await stage.open()
-    async with peer.probe("with an event id"):
+    async with peer.probe(WITH_EVENT_ID):
         await peer.request(stage.plain, headers={**STREAM_FIRST, "Last-Event-ID": "stream-1-7"})
     lost = await peer.start(stage.plain, headers=STREAM_FIRST)
     assert lost.sent is not None
     await peer.http.abort(lost.sent)
-    async with peer.probe("sent again"):
+    async with peer.probe(SENT_AGAIN):
         await peer.request(stage.plain, headers=STREAM_FIRST)
 
 
 @scenario(
-    "Streams that are returned to",
+    "Resume streams after their first event",
     exercises=("tpt.http-resume",),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions and revision.http.resumable,
 )
 async def drive_http_resume(stage: Stage) -> None:
     peer = await stage.open()
-    await listen_to_logs(stage, peer)
-    asked = [await peer.start("ping", headers=STREAM_FIRST), *await start_calls(stage, peer)]
-    for pending in asked:
+    await _enable_logs(stage, peer)
+    requests = [await peer.start("ping", headers=STREAM_FIRST), *await _start_calls(stage, peer)]
+    for pending in requests:
         await peer.answer(pending)
-    for pending in asked:
+    for pending in requests:
         ids = pending.sent.event_ids if pending.sent is not None else []
         if ids:
             await peer.wait_accepted(await peer.http.listen(after=ids[0]))
@@ -190,17 +191,19 @@ async def drive_http_resume(stage: Stage) -> None:
 # --- how it is judged
 
 
-ROW = "CONF-TPT-01.http.sse"
-EXPECTED = f"one object as {JSON}, or messages as {EVENT_STREAM}"
-
-
-@profile_check("Answers over HTTP", requirements=(ROW,), transports=HTTP_ONLY)
+@profile_check(
+    "Requests are answered with JSON or an event stream",
+    requirements=(f"{PREFIX}.sse",),
+    transports=HTTP_ONLY,
+)
 def judge_http_sse(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
-        asks = any(one.shape is Shape.REQUEST for one in call.request_messages)
-        if asks and call.sent.method == "POST" and call.status == 200:
+        has_request = any(message.shape is Shape.REQUEST for message in call.request_messages)
+        if has_request and call.sent.method == "POST" and call.status == 200:
             problem = _problem(call)
-            yield observe(ROW, problem is None, call, expected=EXPECTED, observed=problem or "that")
+            expected = f"one object as {JSON}, or messages as {EVENT_STREAM}"
+            observed = problem or "that"
+            yield observe(f"{PREFIX}.sse", problem is None, call, expected=expected, observed=observed)
 
 
 def _problem(call: Call) -> str | None:
@@ -210,8 +213,8 @@ def _problem(call: Call) -> str | None:
         return None if _is_object(call.body) else f"{call.body[:80]!r}"
     if kind != EVENT_STREAM:
         return f"Content-Type {kind or 'missing'}"
-    bad = [event.data for _, event in call.events if event.data and not _is_object(event.data)]
-    return f"an event with {bad[0][:80]!r}" if bad else None
+    invalid = [event.data for _, event in call.events if event.data and not _is_object(event.data)]
+    return f"an event with {invalid[0][:80]!r}" if invalid else None
 
 
 def _is_object(text: bytes) -> bool:
@@ -221,150 +224,125 @@ def _is_object(text: bytes) -> bool:
         return False
 
 
-HTTP_HEARTBEAT_ROW = "CONF-TPT-01.http.heartbeat"
-HTTP_HEARTBEAT_LONGEST = 30.0
-
-
-@profile_check("Comments on a silent stream", requirements=(HTTP_HEARTBEAT_ROW,), transports=HTTP_ONLY)
+@profile_check("Idle streams have comments", requirements=(f"{PREFIX}.heartbeat",), transports=HTTP_ONLY)
 def judge_http_heartbeat(trace: Trace) -> Iterator[Observation]:
     silent = {mark.info.get("stream"): mark for mark in trace.marks(SILENT)}
     for call in trace.calls:
         mark = silent.get(call.channel)
-        beats = _has_beat(call)
-        if beats or (mark is not None and (call.is_stream or call.head is None)):
-            waited = "" if mark is None else mark.info.get("waited")
-            yield observe(
-                HTTP_HEARTBEAT_ROW,
-                beats,
-                call,
-                *filter(None, (mark,)),
-                expected=f"a comment at least every {HTTP_HEARTBEAT_LONGEST:g} s",
-                observed=f"none in {waited} s",
-            )
+        holds = any(frame.kind is Kind.EVENT and has_comment(frame.raw) for frame in call.received)
+        if holds or (mark is not None and (call.is_stream or call.head is None)):
+            expected = f"a comment at least every {MAX_SILENCE:g} s"
+            observed = f"none in {'' if mark is None else mark.info.get('waited')} s"
+            marks = () if mark is None else (mark,)
+            yield observe(f"{PREFIX}.heartbeat", holds, call, *marks, expected=expected, observed=observed)
 
 
-def _has_beat(call: Call) -> bool:
-    return any(frame.kind is Kind.EVENT and has_comment(frame.raw) for frame in call.received)
-
-
-HTTP_LOSS_ROW = "CONF-TPT-01.http.loss"
-
-
-@profile_check("Connections that break", requirements=(HTTP_LOSS_ROW,), transports=HTTP_ONLY)
+@profile_check(
+    "A broken connection does not affect later requests",
+    requirements=(f"{PREFIX}.loss",),
+    transports=HTTP_ONLY,
+)
 def judge_http_loss(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes("again"):
-        answers = [one for one in probe.answers if any(asked.id == one.id for asked in probe.sent)]
-        held = len(probe.answers) == len(answers) == 1 and "result" in answers[0].fields
-        told = "; ".join(map(str, probe.answers)) or "no answer"
-        expected = f"one result for who asks again after a connection was {probe.info.get('after')}"
-        yield observe(HTTP_LOSS_ROW, held, probe, expected=expected, observed=told)
+        ids = [message.id for message in probe.sent]
+        answers = [answer for answer in probe.answers if answer.id in ids]
+        holds = len(probe.answers) == len(answers) == 1 and "result" in answers[0].fields
+        expected = f"one result for the request after a connection was {probe.info.get('after')}"
+        observed = "; ".join(map(str, probe.answers)) or "no answer"
+        yield observe(f"{PREFIX}.loss", holds, probe, expected=expected, observed=observed)
 
 
-HTTP_REISSUE_ROW = "CONF-TPT-01.http.reissue"
-HTTP_REISSUE_EXPECTED = {
-    "with an event id": "the request is served as if Last-Event-ID were not there",
-    "sent again": "the request is served under its new id",
+REISSUED: Final = {
+    WITH_EVENT_ID: "a result, as without Last-Event-ID",
+    SENT_AGAIN: "a result under the new id",
 }
 
 
-@profile_check("Requests that are sent again", requirements=(HTTP_REISSUE_ROW,), transports=HTTP_ONLY)
+@profile_check("A request can be sent again", requirements=(f"{PREFIX}.reissue",), transports=HTTP_ONLY)
 def judge_http_reissue(trace: Trace) -> Iterator[Observation]:
-    for probe in trace.probes(*HTTP_REISSUE_EXPECTED):
-        results = [one for one in probe.answers if "result" in one.fields]
-        observed = probe.answers[0] if probe.answers else "no answer"
-        held = len(results) == len(probe.answers) == 1
-        yield observe(
-            HTTP_REISSUE_ROW, held, probe, expected=HTTP_REISSUE_EXPECTED[probe.label], observed=observed
-        )
+    for probe in trace.probes(*REISSUED):
+        holds = len(probe.answers) == 1 and "result" in probe.answers[0].fields
+        expected, observed = REISSUED[probe.label], probe.answers[0] if probe.answers else "no answer"
+        yield observe(f"{PREFIX}.reissue", holds, probe, expected=expected, observed=observed)
 
 
-HTTP_RESUME_ROW = "CONF-TPT-01.http.resume"
-
-
-@profile_check("Streams that are returned to", requirements=(HTTP_RESUME_ROW,), transports=HTTP_ONLY)
+@profile_check("Streams can be resumed", requirements=(f"{PREFIX}.resume",), transports=HTTP_ONLY)
 def judge_http_resume(trace: Trace) -> Iterator[Observation]:
     streams = [call for call in trace.calls if call.is_stream and call.sent.method == "POST"]
+    origins: dict[str, Call] = {}
     for stream in streams:
-        numbered = any(event.event_id for _, event in stream.events)
-        if stream.events and not numbered:
-            expected = "events with ids, to return to the stream by"
-            yield observe(HTTP_RESUME_ROW, False, stream, expected=expected, observed="events without ids")
-    homes = {event.event_id: stream for stream in streams for _, event in stream.events if event.event_id}
+        ids = [event.event_id for _, event in stream.events if event.event_id]
+        origins |= dict.fromkeys(ids, stream)
+        if stream.events and not ids:
+            expected, observed = "events with ids", "events without ids"
+            yield observe(f"{PREFIX}.resume", False, stream, expected=expected, observed=observed)
     for call in trace.calls:
-        origin = homes.get(call.resumes or "")
+        origin = origins.get(call.resumes or "")
         if origin is not None and call.head is not None:
-            yield _resumed(origin, call)
+            yield _judge_resumption(origin, call)
 
 
-def _resumed(origin: Call, call: Call) -> Observation:
-    missed = [one for one in _told(origin, after=call.resumes)]
-    got = _told(call)
-    told = f"{len(got)} events" if call.is_stream else f"status {call.status}"
-    strange = next((data for data in got if data not in missed), None)
-    problem = told if strange is None else f"{strange[:80]!r}, which belongs elsewhere"
-    return observe(
-        HTTP_RESUME_ROW,
-        call.is_stream and got == missed,
-        origin,
-        call,
-        expected=f"just the {len(missed)} events after {call.resumes}, each once",
-        observed=problem,
-    )
+def _judge_resumption(origin: Call, call: Call) -> Observation:
+    missed, received = _messages(origin, after=call.resumes), _messages(call)
+    foreign = next((data for data in received if data not in missed), None)
+    observed = f"{len(received)} events" if call.is_stream else f"status {call.status}"
+    if foreign is not None:
+        observed = f"{foreign[:80]!r}, which is not part of the stream"
+    holds = call.is_stream and received == missed
+    expected = f"exactly the {len(missed)} events after {call.resumes}, each once"
+    return observe(f"{PREFIX}.resume", holds, origin, call, expected=expected, observed=observed)
 
 
-def _told(call: Call, after: str | None = None) -> list[bytes]:
+def _messages(call: Call, after: str | None = None) -> list[bytes]:
     """The messages on a stream, or those after an event."""
-    found = [(event.event_id, event.data) for _, event in call.events]
-    ids = [event_id for event_id, _ in found]
-    begin = 0 if after is None else ids.index(after) + 1
-    return [data for _, data in found[begin:] if data]
+    events = [event for _, event in call.events]
+    begin = 0 if after is None else [event.event_id for event in events].index(after) + 1
+    return [event.data for event in events[begin:] if event.data]
 
 
 # --- what the checks must catch
 
 
-@on_response("answers are sent as text/plain", breaks="CONF-TPT-01.http.sse")
+@on_response("answers as text/plain", breaks=f"{PREFIX}.sse")
 def http_sse_plain(response: Response, context: FaultContext) -> None:
-    asked = context.call is not None and context.call.method == "POST"
-    if asked and response.status == 200 and response.header("mcp-session-id") is None:
+    is_post = context.call is not None and context.call.method == "POST"
+    if is_post and response.status == 200 and response.header("mcp-session-id") is None:
         response.set("Content-Type", "text/plain")
 
 
-@on_block("comments are left out", breaks="CONF-TPT-01.http.heartbeat", silent=True)
+@on_block("sends no comments", breaks=f"{PREFIX}.heartbeat", silent=True)
 def http_heartbeat_none(block: bytes, context: FaultContext) -> bytes:
     return b"" if block.startswith(b":") else block
 
 
-@on_request("a request like one before is refused", breaks="CONF-TPT-01.http.loss", transports=HTTP_ONLY)
+@on_request("refuses a second request with the same method", breaks=f"{PREFIX}.loss", transports=HTTP_ONLY)
 def http_loss_duplicate(message: Json, context: FaultContext) -> Json | LocalAnswer:
-    method, number = message.get("method"), message.get("id")
-    if method not in ("ping", "server/discover") or str(number).startswith("sentinel"):
+    method, id = message.get("method"), message.get("id")
+    if method not in ("ping", "server/discover") or str(id).startswith("sentinel"):
         return message
-    seen = context.memory.setdefault("seen", set())
-    if method in seen:
-        error = {"code": INVALID_REQUEST, "message": "this was asked already"}
-        return LocalAnswer([{"jsonrpc": "2.0", "id": number, "error": error}])
-    seen.add(method)
+    methods = context.memory.setdefault("methods", set())
+    if method in methods:
+        error = {"code": INVALID_REQUEST, "message": "duplicate request"}
+        return LocalAnswer([{"jsonrpc": "2.0", "id": id, "error": error}])
+    methods.add(method)
     return message
 
 
-BODY = b'{"jsonrpc":"2.0","error":{"code":-32600,"message":"streams are not resumed here"}}'
+BODY: Final = b'{"jsonrpc":"2.0","error":{"code":-32600,"message":"streams cannot be resumed"}}'
 
 
-@on_call("a request with Last-Event-ID is refused", breaks="CONF-TPT-01.http.reissue")
+@on_call("refuses requests with Last-Event-ID", breaks=f"{PREFIX}.reissue")
 def http_reissue_refused(request: Request, context: FaultContext) -> Response | None:
     if request.header("Last-Event-ID") is None:
         return None
     return Response(headers=[("Content-Type", "application/json")], status=400, body=BODY)
 
 
-@on_call("Last-Event-ID is lost on the way", breaks="CONF-TPT-01.http.resume")
-def http_resume_all(request: Request, context: FaultContext) -> Response | None:
+@on_call("ignores Last-Event-ID", breaks=f"{PREFIX}.resume")
+def http_resume_all(request: Request, context: FaultContext) -> None:
     request.set("Last-Event-ID", None)
-    return None
 
 
-@on_block("events have no ids", breaks="CONF-TPT-01.http.resume")
+@on_block("sends events without ids", breaks=f"{PREFIX}.resume")
 def http_resume_unnumbered(block: bytes, context: FaultContext) -> bytes:
-    lines = block.split(b"\n")
-    return b"\n".join(line for line in lines if not line.startswith(b"id:"))
+    return b"\n".join(line for line in block.split(b"\n") if not line.startswith(b"id:"))
