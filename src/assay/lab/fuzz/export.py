@@ -16,7 +16,7 @@ HEADER: Final = '''"""Found by fuzzing: {origin}
 Needs pytest and assay-mcp[lab]. Each test holds one conversation and passes once the server is fixed.
 """
 
-from .replay import Case, Step, broken_by, parse_case
+from assay.lab.fuzz.replay import Case, Step, broken_by, parse_case
 '''
 TEST: Final = '''
 
