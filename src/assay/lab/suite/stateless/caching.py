@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
     Stage,
     Trace,
     check,
+    edited_results,
     observe,
-    on_reply,
+    on_result,
     scenario,
 )
 from assay.lab.harness.driver.choice import NOWHERE, uris_of
@@ -21,13 +23,14 @@ from assay.lab.harness.subject.discovery import LISTS
 from assay.lab.harness.trace.listing import listings
 from assay.lab.suite.retry import wants_input
 from assay.lab.suite.self_description import is_of_revision
+from assay.revisions.registry import PER_REQUEST
 from assay.revisions.revision import Results
 
 # --- what is asked
 
 
 @scenario(
-    "Results for caches",
+    "Read lists and resources, which may be cached",
     exercises=(
         "stateless.cache-hints",
         "stateless.cache-pages",
@@ -53,76 +56,52 @@ async def drive_lists(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("Results that may be cached say how", requirements=("CA-01", "CA-03"), everywhere=True)
+@check("Cacheable results have cache hints", requirements=("CA-01", "CA-03"), everywhere=True)
 def judge_cache_hints(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges(*trace.revision.cacheable):
         result = exchange.result
         if result is None or wants_input(exchange) or not is_of_revision(exchange, trace.revision):
             continue
         ttl, scope = result.get("ttlMs"), result.get("cacheScope")
-        hinted = _is_whole(ttl) and scope in ("public", "private")
+        hinted = type(ttl) is int and scope in ("public", "private")
         expected = "`ttlMs` in whole milliseconds, and `cacheScope` public or private"
         yield observe("CA-01", hinted, exchange, expected=expected, observed=f"{ttl!r} and {scope!r}")
         if isinstance(ttl, int):
             yield observe("CA-03", ttl >= 0, exchange, expected="`ttlMs` of 0 or more", observed=ttl)
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-LISTED: Final = {
-    "tools/list": "tools",
-    "prompts/list": "prompts",
-    "resources/list": "resources",
-    "resources/templates/list": "resourceTemplates",
-}
-
-
-@check("All pages of a list have one cache scope", requirements=("CA-04",))
+@check("All pages of a list have the same cache scope", requirements=("CA-04",))
 def judge_cache_pages(trace: Trace) -> Iterator[Observation]:
-    for method, key in LISTED.items():
+    for _, method, key, _ in LISTS:
         for listing in listings(trace, method, key):
             scopes = [str((page.result or {}).get("cacheScope")) for page in listing.pages if page.result]
             if len(scopes) > 1:
-                holds = len(set(scopes)) == 1
-                yield observe("CA-04", holds, listing, expected="one scope", observed=", ".join(scopes))
+                same = len(set(scopes)) == 1
+                yield observe("CA-04", same, listing, expected="one scope", observed=", ".join(scopes))
 
 
 # --- what the checks must catch
 
 
-@on_reply("a list has no `ttlMs`", breaks="CA-01")
-def no_ttl(reply: Json, context: FaultContext) -> Json:
-    if context.method == "tools/list":
-        reply.get("result", {}).pop("ttlMs", None)
-    return reply
-
-
-@on_reply("what a resource holds comes without hints for caches", breaks="CA-01")
-def reads_without_hints(reply: Json, context: FaultContext) -> Json:
+@on_result("sends a resource without cache hints", breaks="CA-01", method="resources/read")
+def reads_without_hints(result: Json, context: FaultContext) -> None:
     for key in ("ttlMs", "cacheScope"):
-        if context.method == "resources/read":
-            reply.get("result", {}).pop(key, None)
-    return reply
+        result.pop(key, None)
 
 
-@on_reply("`cacheScope` is `shared`", breaks="CA-01")
-def unknown_scope(reply: Json, context: FaultContext) -> Json:
-    if "cacheScope" in reply.get("result", {}):
-        reply["result"]["cacheScope"] = "shared"
-    return reply
+@on_result("sends another `cacheScope` on the second page of a list", breaks="CA-04")
+def scope_by_page(result: Json, context: FaultContext) -> None:
+    if "cursor" in context.params:
+        result["cacheScope"] = "private"
 
 
-@on_reply("`ttlMs` is -1", breaks="CA-03")
-def ttl_for_ever(reply: Json, context: FaultContext) -> Json:
-    if "ttlMs" in reply.get("result", {}):
-        reply["result"]["ttlMs"] = -1
-    return reply
-
-
-@on_reply("the second page of a list has another `cacheScope`", breaks="CA-04")
-def scope_by_page(reply: Json, context: FaultContext) -> Json:
-    if "cursor" in context.params and "result" in reply:
-        reply["result"]["cacheScope"] = "private"
-    return reply
+RESULT_EDITS: Final = (
+    *edited_results(
+        "tools/list", ("stateless.no-ttl", "sends a list without `ttlMs`", "CA-01", "ttlMs", ABSENT)
+    ),
+    *edited_results(
+        tuple(PER_REQUEST[-1].cacheable),
+        ("stateless.unknown-scope", "sends `shared` as `cacheScope`", "CA-01", "cacheScope", "shared"),
+        ("stateless.ttl-for-ever", "sends -1 as `ttlMs`", "CA-03", "ttlMs", -1),
+    ),
+)

@@ -1,4 +1,4 @@
-"""`server/discover`, supported versions, and requests on a fresh connection."""
+"""`server/discover`, supported versions, and requests on a new connection."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from assay.lab.harness import (
     Trace,
     check,
     edited_results,
+    error_reply,
     observe,
     on_reply,
     on_request,
@@ -40,13 +41,7 @@ from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.retry import identity
-from assay.lab.suite.self_description import (
-    as_object,
-    capabilities_of,
-    is_of_revision,
-    outcome,
-    reply_to,
-)
+from assay.lab.suite.self_description import as_object, capabilities_of, is_of_revision, outcome, reply_to
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
 from assay.revisions.registry import BY_DATE, HANDSHAKE
 from assay.revisions.revision import Opening
@@ -54,13 +49,13 @@ from assay.revisions.revision import Opening
 # --- what is asked
 
 
-NO_VERSIONS: Final = ("1900-01-01", "no version at all")
+UNKNOWN_VERSIONS: Final = ("1900-01-01", "no version at all")
 NOTHING: Final[dict[str, Any]] = {VERSION_KEY: None, CAPABILITIES_KEY: None, CLIENT_KEY: None}
-LACKING: Final[tuple[dict[str, Any], ...]] = ({CAPABILITIES_KEY: None}, {VERSION_KEY: None}, NOTHING)
+INCOMPLETE: Final[tuple[dict[str, Any], ...]] = ({CAPABILITIES_KEY: None}, {VERSION_KEY: None}, NOTHING)
 
 
 @scenario(
-    "Requests that describe themselves, or do not",
+    "Send requests with and without version, capabilities and client name",
     exercises=(
         "stateless.discovery",
         "stateless.versions",
@@ -75,53 +70,51 @@ LACKING: Final[tuple[dict[str, Any], ...]] = ({CAPABILITIES_KEY: None}, {VERSION
 )
 async def drive_discovery(stage: Stage) -> None:
     peer = await stage.open()
-    await _without(peer)
+    await _send_incomplete(peer)
     await peer.request("server/discover")
     await peer.request("tools/list")
     for client in (None, {"name": "somebody-else", "version": "9.9"}):
         await peer.request("server/discover", {"_meta": {CLIENT_KEY: client}})
-    await _without(peer)
-    for version in NO_VERSIONS:
+    await _send_incomplete(peer)
+    for version in UNKNOWN_VERSIONS:
         await peer.request("server/discover", {"_meta": {VERSION_KEY: version}})
         if stage.facts.declares("tools"):
             await peer.request("tools/list", {"_meta": {VERSION_KEY: version}})
-    await _greet_as_before(await stage.connect())
+    await _initialize(await stage.connect())
 
 
-async def _without(peer: Peer) -> None:
-    """What a request must say of itself, left out; its headers still say which revision it is of."""
-    for meta in LACKING:
+async def _send_incomplete(peer: Peer) -> None:
+    """Leave out required fields of `_meta`; the headers still name the revision."""
+    for meta in INCOMPLETE:
         headers = {"MCP-Protocol-Version": peer.revision.date}
         await peer.request("server/discover", {"_meta": meta}, headers=headers)
 
 
-async def _greet_as_before(peer: Peer) -> None:
-    """The opening of earlier revisions, from a client that knows no other."""
+async def _initialize(peer: Peer) -> None:
+    """Open as a client does that only knows revisions with a handshake."""
     version = HANDSHAKE[-1].date
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": CLIENT, "_meta": NOTHING}
     await peer.request("initialize", params, headers={"MCP-Protocol-Version": None, "Mcp-Method": None})
 
 
 Operation = tuple[str, dict[str, Any], dict[str, str]]
+"""Method, parameters and headers."""
 
 
 def operations(facts: Facts) -> list[Operation]:
-    """One of each kind that changes nothing: method, parameters, headers."""
-    read: list[Operation] = [("resources/read", {"uri": uri}, {}) for uri in uris_of(facts)[:1]]
+    """One operation of each kind without side effects."""
+    reads: list[Operation] = [("resources/read", {"uri": uri}, {}) for uri in uris_of(facts)[:1]]
     for tool in facts.read_only_tools[:1]:
         arguments = arguments_for(tool)
         params = {"name": tool.get("name"), "arguments": arguments}
-        read.append(("tools/call", params, param_headers(tool, arguments)))
-    return read
-
-
-SOMETHING: Final = Need(lambda facts: bool(operations(facts)), "has no resource and no tool that only reads")
+        reads.append(("tools/call", params, param_headers(tool, arguments)))
+    return reads
 
 
 @scenario(
-    "First requests of a connection",
+    "Repeat requests as the first on a new connection",
     exercises=("stateless.fresh-connection",),
-    needs=(SOMETHING,),
+    needs=(Need(lambda facts: bool(operations(facts)), "has no resource and no tool that only reads"),),
     window=lambda revision: revision.opening is Opening.PER_REQUEST,
 )
 async def drive_first_request(stage: Stage) -> None:
@@ -140,13 +133,13 @@ _LABEL: Final = r"[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?"
 EXTENSION: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*/([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?")
 
 
-@check("server/discover says all that it must", requirements=("VER-03", "VER-04", "VER-05", "VER-06"))
+@check("The result of `server/discover` is complete", requirements=("VER-03", "VER-04", "VER-05", "VER-06"))
 def judge_discovery(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("server/discover"):
         if exchange.answer is None or not is_of_revision(exchange, trace.revision):
             continue
-        there = exchange.code != METHOD_NOT_FOUND
-        yield observe("VER-03", there, exchange, expected="a result", observed=exchange)
+        implemented = exchange.code != METHOD_NOT_FOUND
+        yield observe("VER-03", implemented, exchange, expected="a result", observed=exchange)
         result = exchange.result
         if result is None:
             continue
@@ -156,76 +149,65 @@ def judge_discovery(trace: Trace) -> Iterator[Observation]:
         named = isinstance(as_object(as_object(result.get("_meta")).get(SERVER_KEY)).get("name"), str)
         yield observe("VER-05", named, exchange, expected=f"`_meta` with {SERVER_KEY}", observed="none")
         for name in as_object(as_object(result.get("capabilities")).get("extensions")):
-            holds = EXTENSION.fullmatch(name) is not None
-            yield observe("VER-06", holds, exchange, expected="prefix/name", observed=repr(name))
+            valid = EXTENSION.fullmatch(name) is not None
+            yield observe("VER-06", valid, exchange, expected="prefix/name", observed=repr(name))
 
 
 def _problem(result: dict[str, Any], version: str) -> str | None:
     versions = result.get("supportedVersions")
-    if not isinstance(versions, list) or not all(isinstance(one, str) for one in versions):
-        return "`supportedVersions` is no list of versions"
+    if not isinstance(versions, list) or not all(isinstance(each, str) for each in versions):
+        return "`supportedVersions` is not a list of versions"
     if version not in versions:
-        return f"`supportedVersions` lacks {version}, which it speaks"
+        return f"`supportedVersions` lacks {version}, which the server supports"
     if not isinstance(result.get("capabilities"), dict):
-        return "`capabilities` is no object"
+        return "`capabilities` is not an object"
     absent = [key for key in ("ttlMs", "cacheScope", "resultType") if key not in result]
     return f"no {', '.join(absent)}" if absent else None
 
 
-@check("A version that is not spoken is refused, and others are offered", requirements=("VER-01", "VER-10"))
+@check("The refusal of a version lists supported versions", requirements=("VER-01", "VER-10"))
 def judge_versions(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
-        version = exchange.meta.get(VERSION_KEY)
-        reply = reply_to(exchange, trace)
+        version, reply = exchange.meta.get(VERSION_KEY), reply_to(exchange, trace)
         answered = reply is not None or exchange.head is not None
         if isinstance(version, str) and version not in BY_DATE and answered:
-            problem = _versions_problem(reply, version, trace.revision.date)
+            problem = _refusal_problem(reply, version, trace.revision.date)
             expected = f"error {UNSUPPORTED_VERSION} with `supported` and `requested`"
             observed = problem or outcome(exchange, reply)
             yield observe("VER-01", problem is None, exchange, expected=expected, observed=observed)
-    known = _supported(trace)
+    lists = [exchange.items("supportedVersions") for exchange in trace.exchanges("server/discover")]
+    supported = [version for versions in lists for version in versions if isinstance(version, str)]
     for exchange in trace.exchanges("initialize"):
         reply = reply_to(exchange, trace)
-        if reply is not None and reply.error and known:
-            text = json.dumps(reply.error)
-            named = any(one in text for one in known)
-            expected = "an error that names versions"
-            yield observe("VER-10", named, exchange, expected=expected, observed=outcome(exchange, reply))
+        if reply is not None and reply.error and supported:
+            named = any(version in json.dumps(reply.error) for version in supported)
+            expected, observed = "an error that names versions", outcome(exchange, reply)
+            yield observe("VER-10", named, exchange, expected=expected, observed=observed)
 
 
-def _versions_problem(reply: Message | None, version: str, spoken: str) -> str | None:
+def _refusal_problem(reply: Message | None, refused: str, supported: str) -> str | None:
     if reply is None or reply.code != UNSUPPORTED_VERSION:
         return str(reply or "no JSON-RPC error")
     data = as_object(reply.error.get("data"))
-    supported = data.get("supported")
-    if not isinstance(supported, list) or spoken not in supported:
-        return f"`data.supported` does not list {spoken}: {supported}"
-    if version in supported:
-        return f"`data.supported` lists {version}, which was refused"
-    return None if data.get("requested") == version else f"`data.requested` is {data.get('requested')!r}"
-
-
-def _supported(trace: Trace) -> list[str]:
-    lists = (exchange.items("supportedVersions") for exchange in trace.exchanges("server/discover"))
-    return [one for versions in lists for one in versions if isinstance(one, str)]
+    versions = data.get("supported")
+    if not isinstance(versions, list) or supported not in versions:
+        return f"`data.supported` does not list {supported}: {versions}"
+    if refused in versions:
+        return f"`data.supported` lists {refused}, which was refused"
+    return None if data.get("requested") == refused else f"`data.requested` is {data.get('requested')!r}"
 
 
 @check("The name of a client changes nothing", requirements=("META-12",))
 def judge_any_client(trace: Trace) -> Iterator[Observation]:
     first: dict[str, Exchange] = {}
+    expected = "the same versions and capabilities for two clients that differ in `clientInfo`"
     for exchange in trace.exchanges("server/discover"):
         if exchange.answer is None or not is_of_revision(exchange, trace.revision):
             continue
         before = first.setdefault(json.dumps(capabilities_of(exchange), sort_keys=True), exchange)
         if exchange.meta.get(CLIENT_KEY) != before.meta.get(CLIENT_KEY):
-            yield observe(
-                "META-12",
-                _offer(exchange) == _offer(before),
-                before,
-                exchange,
-                expected="the same versions and capabilities for two clients that differ in `clientInfo`",
-                observed=exchange,
-            )
+            same = _offer(exchange) == _offer(before)
+            yield observe("META-12", same, before, exchange, expected=expected, observed=exchange)
 
 
 def _offer(exchange: Exchange) -> tuple[object, object]:
@@ -235,21 +217,15 @@ def _offer(exchange: Exchange) -> tuple[object, object]:
 
 @check("Related requests need not share a connection", requirements=("BASE-29",))
 def judge_fresh_connection(trace: Trace) -> Iterator[Observation]:
-    begun: set[str] = set()
+    connections: set[str] = set()
     worked: dict[str, Exchange] = {}
     for exchange in trace.exchanges():
         connection, name = exchange.request.frame.connection, identity(exchange)
-        first = connection not in begun
-        begun.add(connection)
+        first = connection not in connections
+        connections.add(connection)
         if first and name in worked and exchange.answer is not None:
-            yield observe(
-                "BASE-29",
-                exchange.result is not None,
-                worked[name],
-                exchange,
-                expected="a result, as on the connection before",
-                observed=exchange,
-            )
+            holds, expected = exchange.result is not None, "a result, as on the connection before"
+            yield observe("BASE-29", holds, worked[name], exchange, expected=expected, observed=exchange)
         elif not first and exchange.result is not None and is_of_revision(exchange, trace.revision):
             worked[name] = exchange
 
@@ -257,29 +233,23 @@ def judge_fresh_connection(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_reply("`server/discover` is not implemented", breaks="VER-03")
+@on_reply("does not implement `server/discover`", breaks="VER-03")
 def no_discovery(reply: Json, context: FaultContext) -> Json:
-    if context.method != "server/discover":
-        return reply
-    error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+    discovers = context.method == "server/discover"
+    return error_reply(reply, METHOD_NOT_FOUND, "Method not found") if discovers else reply
 
 
-@on_result(
-    "discovery gives `protocolVersion`, not `supportedVersions`", breaks="VER-04", method="server/discover"
-)
+@on_result("sends `protocolVersion`, not `supportedVersions`", breaks="VER-04", method="server/discover")
 def one_version(result: Json, context: FaultContext) -> None:
     result["protocolVersion"] = result.pop("supportedVersions")[0]
 
 
-@on_result(
-    "discovery names the server in `serverInfo`, not in `_meta`", breaks="VER-05", method="server/discover"
-)
+@on_result("sends `serverInfo` outside `_meta`", breaks="VER-05", method="server/discover")
 def anonymous_discovery(result: Json, context: FaultContext) -> None:
     result["serverInfo"] = result.pop("_meta")[SERVER_KEY]
 
 
-@on_request("a version that does not exist is served", breaks="VER-01", transports=STDIO_ONLY)
+@on_request("accepts an unknown version", breaks="VER-01", transports=STDIO_ONLY)
 def any_version(message: Json, context: FaultContext) -> Json:
     meta = meta_of(message)
     if VERSION_KEY in meta:
@@ -287,68 +257,66 @@ def any_version(message: Json, context: FaultContext) -> Json:
     return message
 
 
-@on_reply("the versions that are offered lack the one that is spoken", breaks="VER-01")
+def _is_refusal(reply: Json) -> bool:
+    return bool(reply.get("error", {}).get("code") == UNSUPPORTED_VERSION)
+
+
+@on_reply("leaves the version it supports out of `data.supported`", breaks="VER-01")
 def newest_untold(reply: Json, context: FaultContext) -> Json:
-    if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
+    if _is_refusal(reply):
         data = reply["error"]["data"]
-        data["supported"] = [one for one in data["supported"] if one != context.revision.date]
+        data["supported"] = [version for version in data["supported"] if version != context.revision.date]
     return reply
 
 
-@on_reply("an unsupported version gets -32602", breaks="VER-01")
+@on_reply("refuses an unsupported version with -32602", breaks="VER-01")
 def version_invalid_params(reply: Json, context: FaultContext) -> Json:
-    if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
+    if _is_refusal(reply):
         reply["error"]["code"] = INVALID_PARAMS
     return reply
 
 
-@on_reply("a refused version comes without those that are supported", breaks="VER-01")
+@on_reply("refuses a version without listing the supported ones", breaks="VER-01")
 def versions_untold(reply: Json, context: FaultContext) -> Json:
-    if reply.get("error", {}).get("code") == UNSUPPORTED_VERSION:
+    if _is_refusal(reply):
         del reply["error"]["data"]
     return reply
 
 
-@on_request("`initialize` is refused without a word on versions", breaks="VER-10")
+@on_request("refuses `initialize` without naming versions", breaks="VER-10")
 def greeting_unknown(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") != "initialize":
         return message
-    error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
-    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([error_reply(message, METHOD_NOT_FOUND, "Method not found")])
 
 
-@on_reply("what is declared depends on the name of the client", breaks="META-12")
-def favourite_client(reply: Json, context: FaultContext) -> Json:
-    client = context.meta.get(CLIENT_KEY)
-    if context.method == "server/discover" and "result" in reply and client != CLIENT:
-        reply["result"]["capabilities"] = {"tools": {}}
-    return reply
+@on_result("declares capabilities by the name of the client", breaks="META-12", method="server/discover")
+def favourite_client(result: Json, context: FaultContext) -> None:
+    if context.meta.get(CLIENT_KEY) != CLIENT:
+        result["capabilities"] = {"tools": {}}
 
 
-@on_reply("a request without `clientInfo` is refused", breaks="META-12")
+@on_reply("refuses a request without `clientInfo`", breaks="META-12")
 def known_clients_only(reply: Json, context: FaultContext) -> Json:
-    if context.request is None or CLIENT_KEY in context.meta:
-        return reply
-    error = {"code": INVALID_PARAMS, "message": "clientInfo is required"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+    named = context.request is None or CLIENT_KEY in context.meta
+    return reply if named else error_reply(reply, INVALID_PARAMS, "clientInfo is required")
 
 
-@on_request("nothing works on a connection before discovery", breaks="BASE-29", transports=STDIO_ONLY)
+@on_request("refuses requests on a connection before discovery", breaks="BASE-29", transports=STDIO_ONLY)
 def list_before_use(message: Json, context: FaultContext) -> Json | LocalAnswer:
     if message.get("method") == "server/discover":
         context.memory["discovered"] = True
     if "discovered" in context.memory or "id" not in message:
         return message
-    error = {"code": INVALID_PARAMS, "message": "not initialized"}
-    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([error_reply(message, INVALID_PARAMS, "not initialized")])
 
 
 RESULT_EDITS: Final = edited_results(
     "server/discover",
-    ("stateless.no-capabilities", "discovery has no `capabilities`", "VER-04", "capabilities", ABSENT),
+    ("stateless.no-capabilities", "sends no `capabilities`", "VER-04", "capabilities", ABSENT),
     (
         "stateless.bare-extension",
-        "an extension has no prefix",
+        "declares an extension without a prefix",
         "VER-06",
         "capabilities.extensions",
         {"models": {}},

@@ -1,8 +1,11 @@
-"""Results that ask the client for input before the request can be served."""
+"""Results that ask the client for input, and retries with answers and request state."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -16,10 +19,13 @@ from assay.lab.harness import (
     Stage,
     Trace,
     check,
+    error_reply,
     observe,
     on_reply,
     on_request,
     on_response,
+    on_result,
+    result_reply,
     scenario,
 )
 from assay.lab.harness.driver.argument import arguments_for
@@ -34,24 +40,28 @@ from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.envelope import duplicate_keys
-from assay.lab.suite.retry import NEEDED, forgeries, identity, wants_input
+from assay.lab.suite.retry import NEEDED, Retry, forgeries, identity, retries, succeeded, wants_input
 from assay.lab.suite.self_description import as_object, capabilities_of, is_of_revision
-from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, MISSING_CAPABILITY, RESOURCE_NOT_FOUND
+from assay.model.error import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    MISSING_CAPABILITY,
+    RESOURCE_NOT_FOUND,
+)
 from assay.revisions.revision import Asking
 
 # --- what is asked
 
 
 ROUNDS: Final = 4
-ABLE: Final[dict[str, Any]] = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
+CAPABILITIES: Final[dict[str, Any]] = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
 
 
-class Asked(Struct):
-    """A tool in the middle of its questions."""
-
+class AskingTool(Struct):
     tool: dict[str, Any]
-    answers: dict[str, Any]
-    """What the next try comes with."""
+    answers: dict[str, Any] = {}
+    """The parameters of the next retry."""
 
     async def call(self, peer: Peer, **more: Any) -> Reply:
         arguments = arguments_for(self.tool)
@@ -59,12 +69,12 @@ class Asked(Struct):
         return await peer.request("tools/call", params, headers=param_headers(self.tool, arguments))
 
     async def retry(self, peer: Peer, **changed: Any) -> Reply:
-        given = {**self.answers, **changed}
-        return await self.call(peer, **{key: value for key, value in given.items() if value is not None})
+        params = {**self.answers, **changed}
+        return await self.call(peer, **{key: value for key, value in params.items() if value is not None})
 
 
 @scenario(
-    "Tools that ask first",
+    "Call tools that ask for input, and retry with valid and invalid answers",
     exercises=(
         "stateless.input-required",
         "stateless.missing-capability",
@@ -79,178 +89,222 @@ class Asked(Struct):
     effects=True,
 )
 async def drive_asking(stage: Stage) -> None:
-    peer = await stage.open(**ABLE)
-    previous: Asked | None = None
-    for tool in matching_tools(ASKING, stage.facts):
-        asked = Asked(tool, {})
-        reply = await asked.call(peer)
-        if previous is None and reply.result.get("resultType") == "input_required":
-            reply = await asked.call(peer)
-        if reply.result.get("resultType") == "input_required":
-            await _interview(peer, asked, reply, previous)
-            await _unable(peer, asked)
-            previous = asked
+    peer = await stage.open(**CAPABILITIES)
+    previous: AskingTool | None = None
+    for tool in (AskingTool(tool) for tool in matching_tools(ASKING, stage.facts)):
+        reply = await tool.call(peer)
+        if previous is None and wants_input(reply):
+            reply = await tool.call(peer)
+        if wants_input(reply):
+            await _answer(peer, tool, reply, previous)
+            # The same call without capabilities, which earlier requests had.
+            peer.capabilities = {}
+            await tool.call(peer)
+            peer.capabilities = CAPABILITIES
+            previous = tool
 
 
-async def _interview(peer: Peer, asked: Asked, reply: Reply, previous: Asked | None) -> None:
-    """To the end, with attempts on the way: at the first tool, and where one asks a second time."""
-    for turn in range(ROUNDS):
-        asked.answers = retry(peer, reply.result)
-        if previous is None or turn == 1:
-            await _mislead(peer, asked)
-        elif turn == 0 and "requestState" in asked.answers and "requestState" in previous.answers:
-            await previous.retry(peer, requestState=asked.answers["requestState"])
-        reply = await asked.retry(peer)
-        if reply.result.get("resultType") != "input_required":
+async def _answer(peer: Peer, tool: AskingTool, reply: Reply, previous: AskingTool | None) -> None:
+    """Answer all rounds of a tool; before, send invalid answers to the first tool and in second rounds."""
+    for round_number in range(ROUNDS):
+        tool.answers = retry(peer, reply.result)
+        if previous is None or round_number == 1:
+            await _send_invalid(peer, tool)
+        elif round_number == 0 and "requestState" in tool.answers and "requestState" in previous.answers:
+            await previous.retry(peer, requestState=tool.answers["requestState"])
+        reply = await tool.retry(peer)
+        if not wants_input(reply):
             return
 
 
-async def _mislead(peer: Peer, asked: Asked) -> None:
-    given, state = asked.answers["inputResponses"], asked.answers.get("requestState")
-    for wrong in ({**given, "nobody-asked": {"action": "decline"}}, dict.fromkeys(given, 42), [given], {}):
-        await asked.retry(peer, inputResponses=wrong)
+async def _send_invalid(peer: Peer, tool: AskingTool) -> None:
+    valid, state = tool.answers["inputResponses"], tool.answers.get("requestState")
+    for invalid in ({**valid, "nobody-asked": {"action": "decline"}}, dict.fromkeys(valid, 42), [valid], {}):
+        await tool.retry(peer, inputResponses=invalid)
     if isinstance(state, str):
-        await asked.call(peer, inputResponses=given)
+        await tool.call(peer, inputResponses=valid)
         for forged in forgeries(state):
-            await asked.retry(peer, requestState=forged)
-
-
-async def _unable(peer: Peer, asked: Asked) -> None:
-    """The same call from a client that declares nothing, though it declared all that before."""
-    peer.capabilities = {}
-    await asked.call(peer)
-    peer.capabilities = ABLE
+            await tool.retry(peer, requestState=forged)
 
 
 # --- how it is judged
 
 
-ROWS: Final = ("MR-02", "MR-03", "MR-04", "MR-05", "MR-06", "META-09", "CA-02")
-
-
-@check("Results that want input are in order", requirements=ROWS, everywhere=True)
+@check(
+    "Results that ask for input are valid",
+    requirements=("MR-02", "MR-03", "MR-04", "MR-05", "MR-06", "META-09", "CA-02"),
+    everywhere=True,
+)
 def judge_input_required(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
         if exchange.result is not None:
-            fits = exchange.method in MAY_ASK_DURING or not wants_input(exchange)
-            yield observe("MR-02", fits, exchange, expected="no question here", observed=exchange)
+            allowed = exchange.method in MAY_ASK_DURING or not wants_input(exchange)
+            yield observe("MR-02", allowed, exchange, expected="no input request", observed=exchange)
     for exchange in filter(wants_input, trace.exchanges()):
-        yield from _result(exchange)
-        for key, asked in as_object((exchange.result or {}).get("inputRequests")).items():
-            yield from _question(exchange, key, asked)
+        yield from _judge_members(exchange)
+        for key, question in _questions(exchange).items():
+            yield from _judge_question(exchange, key, question)
 
 
-def _result(exchange: Exchange) -> Iterator[Observation]:
-    result = exchange.result or {}
-    twice = ", ".join(duplicate_keys(exchange.answer.body if exchange.answer else b"", "inputRequests"))
-    yield observe("MR-03", not twice, exchange, expected="keys that differ", observed=f"twice: {twice}")
-    some = bool(result.keys() & {"inputRequests", "requestState"})
+def _questions(exchange: Exchange) -> dict[str, Any]:
+    return as_object((exchange.result or {}).get("inputRequests"))
+
+
+def _judge_members(exchange: Exchange) -> Iterator[Observation]:
+    keys = (exchange.result or {}).keys()
+    repeated = ", ".join(duplicate_keys(exchange.answer.body if exchange.answer else b"", "inputRequests"))
+    observed = f"twice: {repeated}"
+    yield observe("MR-03", not repeated, exchange, expected="unique keys", observed=observed)
+    present = bool(keys & {"inputRequests", "requestState"})
     expected = "`inputRequests` or `requestState`"
-    yield observe("MR-05", some, exchange, expected=expected, observed=exchange)
-    hints = sorted(result.keys() & {"ttlMs", "cacheScope"})
-    yield observe("CA-02", not hints, exchange, expected="no hints for caches", observed=", ".join(hints))
+    yield observe("MR-05", present, exchange, expected=expected, observed=exchange)
+    hints = sorted(keys & {"ttlMs", "cacheScope"})
+    yield observe("CA-02", not hints, exchange, expected="no cache hints", observed=", ".join(hints))
 
 
-def _question(exchange: Exchange, key: str, asked: Any) -> Iterator[Observation]:
-    method = as_object(asked).get("method")
-    known = isinstance(method, str) and method in NEEDED
-    expected = f"a request of {', '.join(NEEDED)}"
-    yield observe("MR-04", known, exchange, expected=expected, observed=f"{key}: {method!r}")
-    if isinstance(method, str) and method in NEEDED:
-        declared = isinstance(capabilities_of(exchange).get(NEEDED[method]), dict)
-        for row in ("MR-06", "META-09"):
-            expected = f"no {method}: this request did not declare `{NEEDED[method]}`"
-            yield observe(row, declared, exchange, expected=expected, observed=f"{key}: {method}")
+def _judge_question(exchange: Exchange, key: str, question: Any) -> Iterator[Observation]:
+    method = as_object(question).get("method")
+    capability = NEEDED.get(method) if isinstance(method, str) else None
+    expected, observed = f"a request of {', '.join(NEEDED)}", f"{key}: {method!r}"
+    yield observe("MR-04", capability is not None, exchange, expected=expected, observed=observed)
+    if capability is not None:
+        declared = isinstance(capabilities_of(exchange).get(capability), dict)
+        expected = f"no {method}: this request did not declare `{capability}`"
+        for requirement in ("MR-06", "META-09"):
+            yield observe(requirement, declared, exchange, expected=expected, observed=f"{key}: {method}")
 
 
-@check("A missing capability is named", requirements=("META-10",))
+@check("The error for a missing capability names it", requirements=("META-10",))
 def judge_missing_capability(trace: Trace) -> Iterator[Observation]:
     needed: dict[str, set[str]] = {}
     for exchange in trace.exchanges(*MAY_ASK_DURING):
         name = identity(exchange)
         if wants_input(exchange):
-            needed[name] = _needed(exchange)
+            methods = [str(as_object(question).get("method")) for question in _questions(exchange).values()]
+            needed[name] = {NEEDED[method] for method in methods if method in NEEDED}
         elif exchange.code is not None and "inputResponses" not in exchange.params:
-            lacking = needed.get(name, set()) - capabilities_of(exchange).keys()
-            if lacking:
-                problem = _problem(exchange, lacking)
-                expected = (
-                    f"error {MISSING_CAPABILITY} that names {', '.join(sorted(lacking))}, on HTTP with 400"
-                )
+            missing = needed.get(name, set()) - capabilities_of(exchange).keys()
+            if missing:
+                names, problem = ", ".join(sorted(missing)), _problem(exchange, missing)
+                expected = f"error {MISSING_CAPABILITY} that names {names}, on HTTP with 400"
                 yield observe("META-10", problem is None, exchange, expected=expected, observed=problem)
 
 
-def _needed(exchange: Exchange) -> set[str]:
-    """What the questions of a result need, seen from the same request with more declared."""
-    asked = as_object((exchange.result or {}).get("inputRequests")).values()
-    return {NEEDED[method] for one in asked if (method := str(as_object(one).get("method"))) in NEEDED}
-
-
-def _problem(exchange: Exchange, lacking: set[str]) -> str | None:
+def _problem(exchange: Exchange, missing: set[str]) -> str | None:
     if exchange.code != MISSING_CAPABILITY or exchange.answer is None:
         return str(exchange)
     required = as_object(exchange.answer.error.get("data")).get("requiredCapabilities")
-    if not isinstance(required, dict) or not lacking & required.keys():
+    if not isinstance(required, dict) or not missing & required.keys():
         return f"`data.requiredCapabilities` is {required!r}"
     status = 400 if exchange.head is None else exchange.head.status
     return None if status == 400 else f"HTTP status {status}"
 
 
-@check("A question may be left unanswered", requirements=("MR-12",))
+@check("An input request may remain unanswered", requirements=("MR-12",))
 def judge_abandoned(trace: Trace) -> Iterator[Observation]:
-    left: dict[str, Exchange] = {}
+    unanswered: dict[str, Exchange] = {}
     for exchange in trace.exchanges(*MAY_ASK_DURING):
         name = identity(exchange)
-        asked = left.pop(name, None)
+        earlier = unanswered.pop(name, None)
         if "inputResponses" in exchange.params:
             continue
-        alike = asked is not None and capabilities_of(asked) == capabilities_of(exchange)
-        if asked is not None and alike and exchange.answer is not None:
-            expected = "to be served anew, though the question before was left alone"
-            holds = exchange.code is None
-            yield observe("MR-12", holds, asked, exchange, expected=expected, observed=exchange)
+        same = earlier is not None and capabilities_of(earlier) == capabilities_of(exchange)
+        if earlier is not None and same and exchange.answer is not None:
+            holds, expected = exchange.code is None, "a new start of the request, without an error"
+            yield observe("MR-12", holds, earlier, exchange, expected=expected, observed=exchange)
         if wants_input(exchange):
-            left[name] = exchange
+            unanswered[name] = exchange
 
 
 @check("The server sends no requests", requirements=("BASE-32", "MR-01"), everywhere=True)
 def judge_only_clients_ask(trace: Trace) -> Iterator[Observation]:
-    # On a connection with a handshake the rules of its revision hold, and there servers may ask.
-    greeted = {one.request.frame.connection for one in trace.exchanges("initialize")}
+    # A connection with a handshake follows the rules of its revision, which allow requests of servers.
+    handshakes = {exchange.request.frame.connection for exchange in trace.exchanges("initialize")}
     for message in trace.received:
-        if message.frame.connection in greeted:
+        if message.frame.connection in handshakes:
             continue
-        asks = message.shape is Shape.REQUEST
-        yield observe("BASE-32", not asks, message, expected="no request", observed=message)
-        if asks and message.method in ASKING_METHODS:
-            expected = "the question in an `input_required` result"
+        is_request = message.shape is Shape.REQUEST
+        yield observe("BASE-32", not is_request, message, expected="no request", observed=message)
+        if is_request and message.method in ASKING_METHODS:
+            expected = "the input request in an `input_required` result"
             yield observe("MR-01", False, message, expected=expected, observed=message)
     for exchange in filter(wants_input, trace.exchanges()):
-        yield observe("MR-01", True, exchange, expected="questions in a result", observed=exchange)
-
-
-RETIRED: Final = (RESOURCE_NOT_FOUND, URL_REQUIRED)
+        yield observe("MR-01", True, exchange, expected="input requests in a result", observed=exchange)
 
 
 @check("Retired error codes are not used", requirements=("BASE-24",), everywhere=True)
 def judge_retired_codes(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
         if exchange.code is not None and is_of_revision(exchange, trace.revision):
-            holds = exchange.code not in RETIRED
+            holds = exchange.code not in (RESOURCE_NOT_FOUND, URL_REQUIRED)
             yield observe("BASE-24", holds, exchange, expected="a code of this revision", observed=exchange)
+
+
+@check("Request state is verified", requirements=("MR-08", "MR-09", "MR-10"))
+def judge_request_state(trace: Trace) -> Iterator[Observation]:
+    groups: dict[str, list[Retry]] = defaultdict(list)
+    for attempt in retries(trace):
+        groups[f"{identity(attempt.exchange)} {json.dumps(attempt.responses)}"].append(attempt)
+    attempts = [attempt for group in groups.values() for attempt in group]
+    # A server that does not protect its state cannot bind it to a request.
+    is_protected = any(attempt.is_forged and not succeeded(attempt.exchange) for attempt in attempts)
+    for group in groups.values():
+        genuine = any(_is_genuine(attempt) and succeeded(attempt.exchange) for attempt in group)
+        # Accepting a forged state is a fault only if the same answers without state are refused.
+        matters = genuine and any(each.state is None and not succeeded(each.exchange) for each in group)
+        for attempt in group:
+            refused, observed = not succeeded(attempt.exchange), attempt.exchange
+            if attempt.is_forged and (refused or matters):
+                expected = "an error or the input request again: this state was never issued"
+                for requirement in ("MR-08", "MR-09"):
+                    yield observe(requirement, refused, attempt, expected=expected, observed=observed)
+            if is_protected and attempt.is_misplaced and genuine:
+                expected = "an error: this state was issued to another request"
+                yield observe("MR-10", refused, attempt, expected=expected, observed=observed)
+
+
+def _is_genuine(attempt: Retry) -> bool:
+    return isinstance(attempt.state, str) and not attempt.is_forged and not attempt.is_misplaced
+
+
+@check("Input responses are validated", requirements=("MR-20", "MR-21", "MR-22", "MR-23"))
+def judge_input_responses(trace: Trace) -> Iterator[Observation]:
+    for attempt in retries(trace):
+        exchange, responses, questions = attempt.exchange, attempt.responses, attempt.questions
+        if exchange.answer is None or attempt.is_forged or attempt.is_misplaced:
+            continue
+        if not isinstance(responses, dict):
+            yield _judge_response("MR-21", attempt, exchange.code is not None, "a JSON-RPC error")
+        elif any(not isinstance(responses.get(key, {}), dict) for key in questions):
+            expected = "an error, or the input request again"
+            yield _judge_response("MR-20", attempt, not succeeded(exchange), expected)
+        elif responses.keys() > questions.keys():
+            yield _judge_response("MR-22", attempt, exchange.code is None, "no error for an extra response")
+        elif questions.keys() - responses.keys() and not succeeded(exchange):
+            yield _judge_response("MR-23", attempt, wants_input(exchange), "the input request again")
+
+
+def _judge_response(requirement: str, attempt: Retry, holds: bool, expected: str) -> Observation:
+    return observe(requirement, holds, attempt, expected=expected, observed=attempt.exchange)
 
 
 # --- what the checks must catch
 
 
-@on_reply("a question may be cached", breaks="CA-02", scenario="stateless.asking")
-def hints_on_questions(reply: Json, context: FaultContext) -> Json:
-    if reply.get("result", {}).get("resultType") == "input_required":
-        reply["result"] |= {"ttlMs": 60_000, "cacheScope": "private"}
-    return reply
+IN_ASKING: Final = "stateless.asking"
 
 
-@on_request("capabilities of earlier requests are taken to hold", breaks="META-09")
+def _asks(reply: Json) -> bool:
+    return bool(reply.get("result", {}).get("resultType") == "input_required")
+
+
+@on_result("sends cache hints with an input request", breaks="CA-02", scenario=IN_ASKING)
+def hints_on_questions(result: Json, context: FaultContext) -> None:
+    if result.get("resultType") == "input_required":
+        result |= {"ttlMs": 60_000, "cacheScope": "private"}
+
+
+@on_request("assumes the capabilities of earlier requests", breaks="META-09")
 def capabilities_remembered(message: Json, context: FaultContext) -> Json:
     meta = meta_of(message)
     if CAPABILITIES_KEY in meta:
@@ -259,115 +313,197 @@ def capabilities_remembered(message: Json, context: FaultContext) -> Json:
     return message
 
 
-@on_reply("`resources/list` is answered with a question", breaks="MR-02", scenario="stateless.lists")
+@on_reply("answers `resources/list` with an input request", breaks="MR-02", scenario="stateless.lists")
 def asks_in_a_list(reply: Json, context: FaultContext) -> Json:
     if context.method != "resources/list":
         return reply
-    result = {"resultType": "input_required", "requestState": "which folder?"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    return result_reply(reply, {"resultType": "input_required", "requestState": "which folder?"})
 
 
-PLACE = "where the questions go"
+PLACE: Final = "where the questions go"
 
 
-@on_reply("two questions have the same key", breaks="MR-03", scenario="stateless.asking")
+@on_reply("uses a key for two input requests", breaks="MR-03", scenario=IN_ASKING)
 def key_twice(reply: Json, context: FaultContext) -> Json | bytes:
-    asked = reply.get("result", {}).get("inputRequests")
-    if not asked:
+    questions = reply.get("result", {}).get("inputRequests")
+    if not questions:
         return reply
     text = json.dumps({**reply, "result": {**reply["result"], "inputRequests": PLACE}})
-    member = json.dumps(asked)[1:-1]
+    member = json.dumps(questions)[1:-1]
     return text.replace(json.dumps(PLACE), f"{{{member}, {member}}}").encode()
 
 
-@on_reply("a question is a method of the server's own", breaks="MR-04", scenario="stateless.asking")
-def asks_something_else(reply: Json, context: FaultContext) -> Json:
-    for asked in reply.get("result", {}).get("inputRequests", {}).values():
-        asked["method"] = "user/confirm"
-    return reply
+@on_result("sends an input request of an unknown method", breaks="MR-04", scenario=IN_ASKING)
+def asks_something_else(result: Json, context: FaultContext) -> None:
+    for question in result.get("inputRequests", {}).values():
+        question["method"] = "user/confirm"
 
 
-@on_reply(
-    "a result wants input and has neither questions nor state", breaks="MR-05", scenario="stateless.asking"
-)
-def asks_nothing(reply: Json, context: FaultContext) -> Json:
-    for key in ("inputRequests", "requestState"):
-        if reply.get("result", {}).get("resultType") == "input_required":
-            reply["result"].pop(key, None)
-    return reply
+@on_result("asks for input without requests or state", breaks="MR-05", scenario=IN_ASKING)
+def asks_nothing(result: Json, context: FaultContext) -> None:
+    if result.get("resultType") == "input_required":
+        for key in ("inputRequests", "requestState"):
+            result.pop(key, None)
 
 
-@on_reply("a client that declares nothing is asked for its roots", breaks="MR-06")
+def _lacks_capability(reply: Json) -> bool:
+    return bool(reply.get("error", {}).get("code") == MISSING_CAPABILITY)
+
+
+@on_reply("asks a client without capabilities for its roots", breaks="MR-06")
 def asks_anybody(reply: Json, context: FaultContext) -> Json:
-    if reply.get("error", {}).get("code") != MISSING_CAPABILITY:
-        return reply
-    result = {"resultType": "input_required", "inputRequests": {"roots": {"method": "roots/list"}}}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    questions = {"roots": {"method": "roots/list"}}
+    result = {"resultType": "input_required", "inputRequests": questions}
+    return result_reply(reply, result) if _lacks_capability(reply) else reply
 
 
-@on_reply("a missing capability is an internal error", breaks="META-10")
+@on_reply("reports a missing capability as error -32603", breaks="META-10")
 def missing_capability_internal(reply: Json, context: FaultContext) -> Json:
-    if reply.get("error", {}).get("code") == MISSING_CAPABILITY:
-        reply["error"] = {"code": INTERNAL_ERROR, "message": "Internal error"}
-    return reply
+    return error_reply(reply, INTERNAL_ERROR, "Internal error") if _lacks_capability(reply) else reply
 
 
-@on_reply("`requiredCapabilities` is a list of names", breaks="META-10")
+@on_reply("sends `requiredCapabilities` as a list of names", breaks="META-10")
 def missing_capability_names(reply: Json, context: FaultContext) -> Json:
-    if reply.get("error", {}).get("code") == MISSING_CAPABILITY:
+    if _lacks_capability(reply):
         data = reply["error"]["data"]
         data["requiredCapabilities"] = list(data["requiredCapabilities"])
     return reply
 
 
-@on_response("a missing capability gets status 200", breaks="META-10")
+@on_response("reports a missing capability with status 200", breaks="META-10")
 def missing_capability_ok(response: Response, context: FaultContext) -> None:
     if context.method == "tools/call" and response.status == 400:
         response.status = 200
 
 
-def remember(reply: Json, context: FaultContext) -> Json:
-    waits = reply.get("result", {}).get("resultType") == "input_required"
+def _remember_waiting(reply: Json, context: FaultContext) -> Json:
     if context.method == "tools/call":
-        context.memory[context.params.get("name", "")] = waits
+        context.memory[context.params.get("name", "")] = _asks(reply)
     return reply
 
 
 @on_request(
-    "a tool is busy until its question is answered",
+    "refuses calls of a tool that waits for input",
     breaks="MR-12",
-    scenario="stateless.asking",
-    reply=remember,
+    scenario=IN_ASKING,
+    reply=_remember_waiting,
 )
 def waits_for_answers(message: Json, context: FaultContext) -> Json | LocalAnswer:
     params = params_of(message)
     if not context.memory.get(params.get("name", "")) or "inputResponses" in params:
         return message
-    error = {"code": INVALID_REQUEST, "message": "waiting for input"}
-    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "error": error}])
+    return LocalAnswer([error_reply(message, INVALID_REQUEST, "waiting for input")])
 
 
-@on_reply("the client is pinged", breaks="BASE-32", transports=STDIO_ONLY, scenario="stateless.discovery")
+@on_reply("pings the client", breaks="BASE-32", transports=STDIO_ONLY, scenario="stateless.discovery")
 def pings(reply: Json, context: FaultContext) -> list[Json]:
     ping = {"jsonrpc": "2.0", "id": "are-you-there", "method": "ping"}
     return [ping, reply] if context.method == "tools/list" else [reply]
 
 
-FORM = {"message": "Who are you?", "requestedSchema": {"type": "object", "properties": {}}}
+FORM: Final = {"message": "Who are you?", "requestedSchema": {"type": "object", "properties": {}}}
 
 
-@on_reply(
-    "the user is asked by a request", breaks="MR-01", transports=STDIO_ONLY, scenario="stateless.asking"
-)
+@on_reply("elicits by a request", breaks="MR-01", transports=STDIO_ONLY, scenario=IN_ASKING)
 def elicits_by_request(reply: Json, context: FaultContext) -> list[Json]:
-    if reply.get("result", {}).get("resultType") != "input_required":
-        return [reply]
-    return [{"jsonrpc": "2.0", "id": "asks-1", "method": ELICIT, "params": FORM}, reply]
+    request = {"jsonrpc": "2.0", "id": "asks-1", "method": ELICIT, "params": FORM}
+    return [request, reply] if _asks(reply) else [reply]
 
 
-@on_reply("a question is asked with -32042, as it was before", breaks="BASE-24", scenario="stateless.asking")
+@on_reply("asks for input with -32042, as in earlier revisions", breaks="BASE-24", scenario=IN_ASKING)
 def url_required(reply: Json, context: FaultContext) -> Json:
-    if reply.get("result", {}).get("resultType") != "input_required":
+    if not _asks(reply):
         return reply
-    error = {"code": URL_REQUIRED, "message": "URL elicitation required", "data": {"elicitations": []}}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+    return error_reply(reply, URL_REQUIRED, "URL elicitation required", elicitations=[])
+
+
+def _send_readable_state(reply: Json, context: FaultContext) -> Json:
+    if state := reply.get("result", {}).get("requestState"):
+        issued = context.memory.setdefault("issued", [])
+        issued.append(state)
+        readable = json.dumps({"step": len(issued) - 1}).encode()
+        reply["result"]["requestState"] = urlsafe_b64encode(readable).decode()
+    return reply
+
+
+@on_request(
+    "does not sign request state",
+    breaks="MR-08",
+    scenario=IN_ASKING,
+    server="everything",
+    reply=_send_readable_state,
+)
+def state_readable(message: Json, context: FaultContext) -> Json:
+    params = params_of(message)
+    with contextlib.suppress(ValueError, TypeError, KeyError):  # the server behind refuses unreadable state
+        step = json.loads(urlsafe_b64decode(params.get("requestState", "")))["step"]
+        params["requestState"] = context.memory["issued"][step]
+    return message
+
+
+def _remember_state(reply: Json, context: FaultContext) -> Json:
+    if state := reply.get("result", {}).get("requestState"):
+        context.memory.setdefault("issued", []).append(state)
+        context.memory[context.params.get("name", "")] = state
+    return reply
+
+
+@on_request(
+    "accepts changed request state",
+    breaks="MR-09",
+    scenario=IN_ASKING,
+    server="everything",
+    reply=_remember_state,
+)
+def state_unverified(message: Json, context: FaultContext) -> Json:
+    state = params_of(message).get("requestState")
+    if state is not None and context.memory:
+        # The original of a changed state is the most similar one.
+        original = max(context.memory["issued"], key=lambda each: sum(map(str.__eq__, each, state)))
+        message["params"]["requestState"] = original
+    return message
+
+
+@on_request(
+    "accepts the request state of another request",
+    breaks="MR-10",
+    scenario=IN_ASKING,
+    reply=_remember_state,
+)
+def state_of_others(message: Json, context: FaultContext) -> Json:
+    params = params_of(message)
+    if params.get("requestState") in context.memory.get("issued", ()):
+        params["requestState"] = context.memory[params["name"]]
+    return message
+
+
+@on_request("takes a number as response for `cancel`", breaks="MR-20", scenario=IN_ASKING)
+def answer_unread(message: Json, context: FaultContext) -> Json:
+    responses = params_of(message).get("inputResponses")
+    if isinstance(responses, dict):
+        for key in [key for key, response in responses.items() if not isinstance(response, dict)]:
+            responses[key] = {"action": "cancel"}
+    return message
+
+
+@on_request("ignores `inputResponses` that is a list", breaks="MR-21", scenario=IN_ASKING)
+def answers_skipped(message: Json, context: FaultContext) -> Json:
+    params = params_of(message)
+    if isinstance(params.get("inputResponses"), list):
+        del params["inputResponses"]
+    return message
+
+
+@on_request("refuses an extra response", breaks="MR-22", scenario=IN_ASKING)
+def answer_too_many(message: Json, context: FaultContext) -> Json | LocalAnswer:
+    responses = params_of(message).get("inputResponses")
+    if not isinstance(responses, dict) or "nobody-asked" not in responses:
+        return message
+    return LocalAnswer([error_reply(message, INVALID_PARAMS, "unexpected input response: nobody-asked")])
+
+
+@on_request("refuses a retry without the response", breaks="MR-23", scenario=IN_ASKING)
+def answer_missing(message: Json, context: FaultContext) -> Json | LocalAnswer:
+    if params_of(message).get("inputResponses") != {}:
+        return message
+    return LocalAnswer([error_reply(message, INVALID_PARAMS, "missing input response")])

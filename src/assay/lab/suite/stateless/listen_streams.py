@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from assay.lab.harness import (
     FaultContext,
@@ -15,6 +15,7 @@ from assay.lab.harness import (
     observe,
     on_reply,
     on_request,
+    result_reply,
     scenario,
 )
 from assay.lab.harness.driver.choice import uris_of
@@ -41,7 +42,7 @@ from assay.lab.suite.subscription import (
 
 
 @scenario(
-    "Changes on listen streams",
+    "Cause changes while listen streams are open",
     exercises=("stateless.listen-stream", "resources.announced"),
     needs=(NOTIFIES,),
     window=lambda revision: LISTEN in revision.requests,
@@ -51,21 +52,17 @@ async def drive_changes(stage: Stage) -> None:
     peer = await stage.open()
     areas = announced_lists(stage.facts)
     uris = uris_of(stage.facts)[:WATCHED] if stage.facts.declares("resources", "subscribe") else []
-    for wishes in _wishes(areas, uris):
-        pending = await peer.start(LISTEN, {"notifications": wishes})
+    # One stream for each filter, to notice notifications on the wrong stream.
+    filters: list[dict[str, Any]] = [{f"{area}ListChanged": True} for area in areas]
+    for each in [*filters, {"resourceSubscriptions": uris}] if uris else filters:
+        pending = await peer.start(LISTEN, {"notifications": each})
         if await peer.wait_for(ACKNOWLEDGED, pending) is None:
             return
     await provoke(peer, stage.facts, areas, uris)
 
 
-def _wishes(areas: list[str], uris: list[str]) -> list[dict[str, Any]]:
-    """A stream for each, so that what comes on the wrong one is seen."""
-    lists = [{f"{area}ListChanged": True} for area in areas]
-    return [*lists, {"resourceSubscriptions": uris}] if uris else list(lists)
-
-
 @scenario(
-    "Listening",
+    "Open listen streams, one with an unknown filter",
     exercises=("stateless.acknowledged", "stateless.listen-stream"),
     needs=(NOTIFIES,),
     window=lambda revision: LISTEN in revision.requests,
@@ -77,8 +74,8 @@ async def drive_listening(stage: Stage) -> None:
     everything = {**lists, "resourceSubscriptions": uris_of(stage.facts)}
     first = await peer.start(LISTEN, {"notifications": everything})
     await peer.wait_for(ACKNOWLEDGED, first)
-    odd = {"toolsListChanged": True, "assayLabListChanged": True}
-    second = await peer.start(LISTEN, {"notifications": odd}, request_id="listens by name")
+    unknown = {"toolsListChanged": True, "assayLabListChanged": True}
+    second = await peer.start(LISTEN, {"notifications": unknown}, request_id="listens by name")
     await peer.wait_for(ACKNOWLEDGED, second)
 
 
@@ -87,125 +84,119 @@ async def drive_listening(stage: Stage) -> None:
 
 @check("A subscription is acknowledged first", requirements=("SUB-02", "SUB-03", "SUB-04"))
 def judge_acknowledged(trace: Trace) -> Iterator[Observation]:
-    for found in subscriptions(trace):
-        acknowledgement = found.acknowledgement
+    for stream in subscriptions(trace):
+        acknowledgement = stream.acknowledgement
         if acknowledgement is None:
-            yield from _unacknowledged(found, trace)
+            yield from _judge_missing(stream, trace)
             continue
-        first = found.messages[0]
-        for row in ("SUB-02", "SUB-03"):
+        first, expected = stream.messages[0], "the acknowledgement first"
+        for requirement in ("SUB-02", "SUB-03"):
             holds = first is acknowledgement
-            yield observe(row, holds, found, first, expected="the acknowledgement first", observed=first)
-        problem = _excess(acknowledgement, found, trace)
-        expected = "what was asked for and is supported, nothing else"
-        yield observe("SUB-04", problem is None, found, acknowledgement, expected=expected, observed=problem)
+            yield observe(requirement, holds, stream, first, expected=expected, observed=first)
+        problem = _excess(acknowledgement, stream, trace)
+        expected = "only notifications that were requested and are supported"
+        yield observe("SUB-04", problem is None, stream, acknowledgement, expected=expected, observed=problem)
 
 
-def _unacknowledged(found: Subscription, trace: Trace) -> Iterator[Observation]:
-    """Only where something else came instead, or the driver waited for it: an error is another matter."""
+def _judge_missing(stream: Subscription, trace: Trace) -> Iterator[Observation]:
+    """A missing acknowledgement counts if another message came, or the driver waited; an error does not."""
     waited = any(mark.info.get("method") == ACKNOWLEDGED for mark in trace.marks(NOT_RECEIVED))
-    instead = found.messages[0] if found.messages else found.exchange.answer
-    if (instead is None and waited) or (instead is not None and not instead.error):
-        observed = instead or "nothing at all"
-        yield observe("SUB-02", False, found, expected=ACKNOWLEDGED, observed=observed)
+    first = stream.messages[0] if stream.messages else stream.exchange.answer
+    if (first is None and waited) or (first is not None and not first.error):
+        yield observe("SUB-02", False, stream, expected=ACKNOWLEDGED, observed=first or "no message")
 
 
-def _excess(acknowledgement: Message, found: Subscription, trace: Trace) -> str | None:
+def _excess(acknowledgement: Message, stream: Subscription, trace: Trace) -> str | None:
     declared = declaration(trace)
-    for wish, granted in as_object(acknowledgement.params.get("notifications")).items():
+    for name, granted in as_object(acknowledgement.params.get("notifications")).items():
         if granted in (False, None, []):
             continue
-        if not _is_within(granted, found.filters.get(wish)):
-            return f"`{wish}`: {granted!r}, which was not asked for"
-        area = "resources" if wish == "resourceSubscriptions" else wish.removesuffix("ListChanged")
-        if declared is not None and area != wish and area not in declared.capabilities:
-            return f"`{wish}`, though `{area}` is not declared"
+        if not _is_within(granted, stream.filters.get(name)):
+            return f"`{name}`: {granted!r}, which was not requested"
+        area = "resources" if name == "resourceSubscriptions" else name.removesuffix("ListChanged")
+        if declared is not None and area != name and area not in declared.capabilities:
+            return f"`{name}`, although `{area}` is not declared"
     return None
 
 
-def _is_within(granted: Any, asked: Any) -> bool:
+def _is_within(granted: Any, requested: Any) -> bool:
     if isinstance(granted, list):
-        return isinstance(asked, list) and all(one in asked for one in granted)
-    return asked is True
+        return isinstance(requested, list) and all(uri in requested for uri in granted)
+    return requested is True
 
 
-OF_REQUESTS = ("notifications/progress", "notifications/message")
+OF_REQUESTS: Final = ("notifications/progress", "notifications/message")
 
 
-@check("Listen streams carry what was asked for", requirements=("SUB-01", "SUB-05", "SUB-08", "SUB-10"))
+@check(
+    "Listen streams carry only what was requested",
+    requirements=("SUB-01", "SUB-05", "SUB-08", "SUB-10"),
+)
 def judge_listen_stream(trace: Trace) -> Iterator[Observation]:
-    for found in subscriptions(trace):
-        for message in found.messages:
-            yield from _notice(message, found)
-        yield from _end(found, trace)
+    for stream in subscriptions(trace):
+        for message in stream.messages:
+            yield from _judge_notification(message, stream)
+        yield from _judge_end(stream, trace)
     for message in strays(trace):
         expected = "the id of a subscription of this connection"
         yield observe("SUB-05", False, message, expected=expected, observed=repr(subscription_id(message)))
 
 
-def _notice(message: Message, found: Subscription) -> Iterator[Observation]:
+def _judge_notification(message: Message, stream: Subscription) -> Iterator[Observation]:
     name = subscription_id(message)
-    ours = same_id(name, found.exchange.request.id)
-    yield observe(
-        "SUB-05", ours, found, message, expected="the id of the listen request", observed=repr(name)
-    )
-    alien = message.method in OF_REQUESTS
-    expected = "nothing that belongs to another request"
-    yield observe("SUB-10", not alien, found, message, expected=expected, observed=message)
+    tagged, expected = same_id(name, stream.exchange.request.id), "the id of the listen request"
+    yield observe("SUB-05", tagged, stream, message, expected=expected, observed=repr(name))
+    belongs, expected = message.method not in OF_REQUESTS, "no notification about another request"
+    yield observe("SUB-10", belongs, stream, message, expected=expected, observed=message)
     if message.method in FILTERS:
-        wished = _is_wished(message, found)
-        yield observe("SUB-01", wished, found, message, expected="only what was asked for", observed=message)
+        requested, expected = _is_requested(message, stream), "only notifications that were requested"
+        yield observe("SUB-01", requested, stream, message, expected=expected, observed=message)
 
 
-def _is_wished(message: Message, found: Subscription) -> bool:
-    wish = found.filters.get(FILTERS[message.method])
+def _is_requested(message: Message, stream: Subscription) -> bool:
+    value = stream.filters.get(FILTERS[message.method])
     if message.method != UPDATED:
-        return wish is True
+        return value is True
     uri = str(message.params.get("uri"))
-    # What is below a resource may be told of under its own name.
-    return isinstance(wish, list) and any(
-        uri.startswith(str(one)) or str(one).startswith(uri) for one in wish
-    )
+    # An update may name a part of a subscribed resource.
+    uris = map(str, value) if isinstance(value, list) else ()
+    return any(uri.startswith(each) or each.startswith(uri) for each in uris)
 
 
-def _end(found: Subscription, trace: Trace) -> Iterator[Observation]:
-    """A server that ends a subscription says so; one that the driver left, or that broke, says nothing."""
-    result = found.exchange.result
+def _judge_end(stream: Subscription, trace: Trace) -> Iterator[Observation]:
+    """A server announces that it ends a subscription, unless the driver left or the connection broke."""
+    result = stream.exchange.result
     if result is not None:
         name = as_object(result.get("_meta")).get(SUBSCRIPTION_KEY)
-        told = same_id(name, found.exchange.request.id) and result.get("resultType") == "complete"
+        holds = same_id(name, stream.exchange.request.id) and result.get("resultType") == "complete"
         expected = "a `complete` result with the id of the subscription"
-        yield observe("SUB-08", told, found, expected=expected, observed=found.exchange.answer)
-    elif found.acknowledgement is not None and found.exchange.answer is None:
-        for end in _clean_ends(found, trace):
-            told = any(one.method == "notifications/cancelled" for one in found.messages)
-            yield observe("SUB-08", told, found, end, expected="a result before the end", observed="the end")
+        yield observe("SUB-08", holds, stream, expected=expected, observed=stream.exchange.answer)
+    elif stream.acknowledgement is not None and stream.exchange.answer is None:
+        holds = any(message.method == "notifications/cancelled" for message in stream.messages)
+        for end in _clean_ends(stream, trace):
+            yield observe("SUB-08", holds, stream, end, expected="a result before the end", observed="none")
 
 
-def _clean_ends(found: Subscription, trace: Trace) -> list[Frame]:
-    """Of its response on HTTP: elsewhere the channel is not its own."""
-    asked = found.exchange.request.frame
-    own = asked.channel if asked.kind is Kind.REQUEST else None
-    ends = (one for one in trace.frames if one.kind is Kind.END and one.channel == own)
-    return [one for one in ends if one.sender is Sender.SUBJECT and one.info.get("clean") is True]
+def _clean_ends(stream: Subscription, trace: Trace) -> list[Frame]:
+    """Ends of its response on HTTP; on other transports the channel is shared."""
+    request = stream.exchange.request.frame
+    own = request.channel if request.kind is Kind.REQUEST else None
+    ends = (frame for frame in trace.frames if frame.kind is Kind.END and frame.channel == own)
+    return [end for end in ends if end.sender is Sender.SUBJECT and end.info.get("clean") is True]
 
 
 # --- what the checks must catch
 
 
-@on_reply("a subscription is answered at once, without acknowledgement", breaks="SUB-02")
+@on_reply("ends a subscription at once, without acknowledgement", breaks="SUB-02")
 def listening_is_over(reply: Json, context: FaultContext) -> Json:
     if reply.get("method") != ACKNOWLEDGED:
         return reply
     meta = reply["params"]["_meta"]
-    return {
-        "jsonrpc": "2.0",
-        "id": meta[SUBSCRIPTION_KEY],
-        "result": {"resultType": "complete", "_meta": meta},
-    }
+    return result_reply({"id": meta[SUBSCRIPTION_KEY]}, {"resultType": "complete", "_meta": meta})
 
 
-@on_reply("a notification comes before the acknowledgement", breaks="SUB-03")
+@on_reply("sends a notification before the acknowledgement", breaks="SUB-03")
 def notice_before_acknowledgement(reply: Json, context: FaultContext) -> list[Json]:
     if reply.get("method") != ACKNOWLEDGED:
         return [reply]
@@ -213,28 +204,30 @@ def notice_before_acknowledgement(reply: Json, context: FaultContext) -> list[Js
     return [{"jsonrpc": "2.0", "method": LISTS["tools"][0], "params": params}, reply]
 
 
-def echo(reply: Json, context: FaultContext) -> Json:
+def _grant_all(reply: Json, context: FaultContext) -> Json:
     if reply.get("method") == ACKNOWLEDGED:
         reply["params"]["notifications"] = context.memory[repr(reply["params"]["_meta"][SUBSCRIPTION_KEY])]
     return reply
 
 
-@on_request("the acknowledgement repeats what was asked for", breaks="SUB-04", reply=echo)
+@on_request("acknowledges every filter", breaks="SUB-04", reply=_grant_all)
 def wishes_echoed(message: Json, context: FaultContext) -> Json:
     if message.get("method") == LISTEN:
         context.memory[repr(message["id"])] = params_of(message).get("notifications")
     return message
 
 
-NOTICES = [notice for notice, *_ in LISTS.values()]
+NOTICES: Final = [notice for notice, *_ in LISTS.values()]
 
 
-@on_reply("a listener for one list hears of all", breaks="SUB-01", scenario="stateless.changes")
+@on_reply("announces changes of all lists on every stream", breaks="SUB-01", scenario="stateless.changes")
 def tells_of_all_lists(reply: Json, context: FaultContext) -> list[Json]:
-    return [{**reply, "method": one} for one in NOTICES] if reply.get("method") in NOTICES else [reply]
+    if reply.get("method") not in NOTICES:
+        return [reply]
+    return [{**reply, "method": notice} for notice in NOTICES]
 
 
-@on_reply("updates of resources come that nobody asked for", breaks="SUB-01", scenario="stateless.changes")
+@on_reply("sends updates of other resources", breaks="SUB-01", scenario="stateless.changes")
 def tells_of_all_resources(reply: Json, context: FaultContext) -> list[Json]:
     if reply.get("method") != UPDATED:
         return [reply]
@@ -242,7 +235,7 @@ def tells_of_all_resources(reply: Json, context: FaultContext) -> list[Json]:
     return [{**reply, "params": other}, reply]
 
 
-@on_reply("the id of a subscription is a string where the request's was a number", breaks="SUB-05")
+@on_reply("sends a numeric subscription id as a string", breaks="SUB-05")
 def subscription_as_text(reply: Json, context: FaultContext) -> Json:
     meta = meta_of(reply)
     if SUBSCRIPTION_KEY in meta:
@@ -250,21 +243,21 @@ def subscription_as_text(reply: Json, context: FaultContext) -> Json:
     return reply
 
 
-@on_reply("notifications do not name their subscription", breaks="SUB-05")
+@on_reply("sends notifications without the subscription id", breaks="SUB-05")
 def subscription_unnamed(reply: Json, context: FaultContext) -> Json:
     params_of(reply).pop("_meta", None)
     return reply
 
 
-@on_reply("a subscription ends with a result that does not name it", breaks="SUB-08")
+@on_reply("ends a subscription with a result without its id", breaks="SUB-08")
 def ends_unnamed(reply: Json, context: FaultContext) -> list[Json]:
     if reply.get("method") != ACKNOWLEDGED:
         return [reply]
     name = reply["params"]["_meta"][SUBSCRIPTION_KEY]
-    return [reply, {"jsonrpc": "2.0", "id": name, "result": {"resultType": "complete"}}]
+    return [reply, result_reply({"id": name}, {"resultType": "complete"})]
 
 
-@on_reply("log messages come on a listen stream", breaks="SUB-10")
+@on_reply("logs on a listen stream", breaks="SUB-10")
 def logs_to_listeners(reply: Json, context: FaultContext) -> list[Json]:
     if reply.get("method") != ACKNOWLEDGED:
         return [reply]
