@@ -1,10 +1,12 @@
-"""Event streams in a trace: which message came on which stream, and progress tokens of requests."""
+"""Event streams: which message came on which stream, progress tokens of requests, and streams of faults."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.harness import Trace
+import msgspec
+
+from assay.lab.harness import Json, Response, Trace
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON
 from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.trace import Call
@@ -52,3 +54,12 @@ def requests(call: Call) -> list[Message]:
     """The JSON-RPC requests in an HTTP request: messages with a method and a string or number as id."""
     messages = (message for message in call.request_messages if message.shape is Shape.REQUEST)
     return [message for message in messages if type(message.id) in (int, float, str)]
+
+
+def event(message: Json) -> bytes:
+    return b"data: %b\n\n" % msgspec.json.encode(message)
+
+
+def stream(*messages: Json) -> Response:
+    """A whole response with these messages as events."""
+    return Response([("Content-Type", EVENT_STREAM)], 200, b"".join(map(event, messages)))

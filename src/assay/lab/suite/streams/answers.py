@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -21,29 +21,32 @@ from assay.lab.harness import (
     on_call,
     on_reply,
     on_response,
+    result_reply,
     scenario,
 )
 from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY, param_headers
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON
+from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
-from assay.lab.suite.event_stream import PROGRESS as EVENT_STREAM_PROGRESS
-from assay.lab.suite.event_stream import STREAM_FIRST, requests, token_of, tokens
+from assay.lab.suite.event_stream import PROGRESS, STREAM_FIRST, event, requests, stream, token_of, tokens
+from assay.lab.suite.subscription import LISTEN
 from assay.revisions.revision import Opening, Revision
+
+CHANGED: Final = "notifications/tools/list_changed"
 
 # --- what is asked
 
 
-ENOUGH = 4
-"""Tools that are called: what one stream shows, the next shows again."""
+MAX_TOOLS: Final = 4
 
 
 @scenario(
-    "Answers on event streams",
+    "Call tools with a preference for event streams",
     exercises=(
         "streams.answer-type",
         "streams.delivery",
@@ -55,28 +58,28 @@ ENOUGH = 4
 )
 async def drive_answer_stream(stage: Stage) -> None:
     peer = await stage.open()
-    ended = await streamed(peer, stage.plain, {"_meta": {"progressToken": "plain"}})
+    ended = await _request_stream(peer, stage.plain, {"_meta": {"progressToken": "plain"}})
     if stage.facts.declares("logging") and "logging/setLevel" in stage.revision.requests:
         await peer.request("logging/setLevel", {"level": "debug"})
-    for tool in stage.facts.read_only_tools[:ENOUGH]:
-        # A server that leaves one stream open leaves them all: one is waited for.
-        ended = ended and await streamed(peer, "tools/call", *call_of(tool, stage.revision))
+    for tool in stage.facts.read_only_tools[:MAX_TOOLS]:
+        # A server that leaves one stream open leaves all open: the driver waits only once.
+        ended = ended and await _request_stream(peer, "tools/call", *_call(tool, stage.revision))
 
 
-def call_of(tool: dict[str, Any], revision: Revision) -> tuple[dict[str, Any], dict[str, str]]:
-    """A call that wants to hear of its progress and of all that is logged, and the headers for it."""
+def _call(tool: dict[str, Any], revision: Revision) -> tuple[dict[str, Any], dict[str, str]]:
+    """Parameters that ask for progress and all log messages, and their headers."""
     arguments = arguments_for(tool)
-    told: dict[str, Any] = {"progressToken": f"of-{tool['name']}"}
+    meta: dict[str, Any] = {"progressToken": f"of-{tool['name']}"}
     if revision.logs_on_demand:
-        told[LOG_LEVEL_KEY] = "debug"
+        meta[LOG_LEVEL_KEY] = "debug"
     headers = param_headers(tool, arguments) if revision.http.mirrored else {}
-    return {"name": tool["name"], "arguments": arguments, "_meta": told}, headers
+    return {"name": tool["name"], "arguments": arguments, "_meta": meta}, headers
 
 
-async def streamed(
+async def _request_stream(
     peer: Peer, method: str, params: dict[str, Any], headers: dict[str, str] | None = None
 ) -> bool:
-    """Ask for an answer on a stream, and whether that stream ended."""
+    """Returns whether the stream of the answer ended."""
     pending = await peer.start(method, params, headers={**STREAM_FIRST, **(headers or {})})
     await peer.answer(pending)
     assert pending.sent is not None
@@ -84,17 +87,17 @@ async def streamed(
 
 
 @scenario(
-    "A request whose client hangs up",
+    "Disconnect before the answer to a request",
     exercises=("streams.hang-up", "streams.answer-type"),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.disconnect_cancels,
 )
 async def drive_hang_up(stage: Stage) -> None:
     peer = await stage.open()
-    wish = {"notifications": {"toolsListChanged": True}, "_meta": {"progressToken": "left"}}
-    pending = await peer.start("subscriptions/listen", wish)
+    params = {"notifications": {"toolsListChanged": True}, "_meta": {"progressToken": "left"}}
+    pending = await peer.start(LISTEN, params)
     assert pending.sent is not None
-    # A server that has nothing to tell refuses at once: then there is nothing to hang up on.
+    # A server without notifications may refuse at once, without a stream.
     if await pending.sent.begun(peer.patience):
         await peer.http.abort(pending.sent)
     for _ in range(2):
@@ -104,37 +107,30 @@ async def drive_hang_up(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("Hanging up cancels the request", requirements=("HTTP-20", "HTTP-21"), transports=HTTP_ONLY)
+@check("A disconnect cancels the request", requirements=("HTTP-20", "HTTP-21"), transports=HTTP_ONLY)
 def judge_hang_up(trace: Trace) -> Iterator[Observation]:
-    left = {
-        frame.channel: frame
+    ends = {
+        frame.channel: frame.n
         for frame in trace.frames
         if frame.kind is Kind.END and frame.sender is Sender.DRIVER
     }
-    for call in (one for one in trace.calls if one.channel in left and requests(one)):
-        end = left[call.channel]
-        later = [one for one in trace.received if one.frame.n > end.n and one.frame.channel != call.channel]
-        about = [one for one in later if any(_is_about(one, asked) for asked in requests(call))]
-        answers = [one for one in about if one.is_response]
-        for row, found in (("HTTP-20", answers), ("HTTP-21", [one for one in about if not one.is_response])):
-            yield observe(
-                row,
-                not found,
-                call,
-                *found,
-                expected="nothing more about the request that was hung up on",
-                observed=found[0] if found else "nothing",
-            )
+    expected = "nothing more about the request after the disconnect"
+    for call in (call for call in trace.calls if call.channel in ends and requests(call)):
+        end = ends[call.channel]
+        later = [each for each in trace.received if each.frame.n > end and each.frame.channel != call.channel]
+        about = [each for each in later if any(_is_about(each, request) for request in requests(call))]
+        for requirement, response in (("HTTP-20", True), ("HTTP-21", False)):
+            messages = [message for message in about if message.is_response is response]
+            observed = messages[0] if messages else "nothing"
+            yield observe(requirement, not messages, call, *messages, expected=expected, observed=observed)
 
 
 def _is_about(message: Message, request: Message) -> bool:
     if message.is_response:
         return repr(message.id) == repr(request.id)
-    meta = message.params.get("_meta")
-    named = meta.get(SUBSCRIPTION_KEY) if isinstance(meta, dict) else None
     token = token_of(request)
-    told = message.params.get("progressToken")
-    return repr(named) == repr(request.id) or (token is not None and repr(told) == repr(token))
+    has_token = token is not None and repr(message.params.get("progressToken")) == repr(token)
+    return has_token or repr(message.meta.get(SUBSCRIPTION_KEY)) == repr(request.id)
 
 
 @check(
@@ -147,22 +143,19 @@ def judge_answer_type(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         if call.head is not None and 200 <= call.status < 300 and requests(call):
             kind = call.head.media_type
-            yield observe(
-                "HTTP-12",
-                kind == EVENT_STREAM or (kind == JSON and _is_one(call)),
-                call,
-                expected=f"one object as {JSON}, or {EVENT_STREAM}",
-                observed=f"status {call.status}, {kind or 'no content-type'}, {len(call.messages)} messages",
-            )
+            valid = kind == EVENT_STREAM or (kind == JSON and _is_single(call))
+            expected = f"one object as {JSON}, or {EVENT_STREAM}"
+            observed = f"status {call.status}, {kind or 'no content-type'}, {len(call.messages)} messages"
+            yield observe("HTTP-12", valid, call, expected=expected, observed=observed)
 
 
-def _is_one(call: Call) -> bool:
+def _is_single(call: Call) -> bool:
     if any(message.place is not None for message in call.request_messages):
-        return True  # a batch is answered as its own rules say
+        return True  # batches have other rules
     return len(call.messages) == 1 and call.messages[0].problem is None and call.messages[0].place is None
 
 
-RESPONSE = "the response to each request that was posted"
+RESPONSE: Final = "the response to each request in the POST"
 
 
 @check(
@@ -171,30 +164,31 @@ RESPONSE = "the response to each request that was posted"
     transports=HTTP_ONLY,
 )
 def judge_delivery(trace: Trace) -> Iterator[Observation]:
-    cancelled = [one.params.get("requestId") for one in trace.messages if one.method.endswith("/cancelled")]
+    cancelled = [
+        each.params.get("requestId") for each in trace.messages if each.method.endswith("/cancelled")
+    ]
     for call in trace.calls:
-        asked = requests(call)
-        if not call.is_stream or not asked or any(one.id in cancelled for one in asked):
+        ids = [request.id for request in requests(call)]
+        if not call.is_stream or not ids or any(name in cancelled for name in ids):
             continue
-        answered = all(any(same_id(one.id, reply.id) for reply in call.messages) for one in asked)
-        if answered:
-            yield from _complete(call, trace)
+        if all(any(same_id(name, message.id) for message in call.messages) for name in ids):
+            yield from _judge_complete(call, trace)
         elif call.is_over:
-            yield from _broken_off(call)
+            yield from _judge_incomplete(call)
 
 
-def _complete(call: Call, trace: Trace) -> Iterator[Observation]:
-    for row in ("HTTP-14", "HTTP-16"):
-        yield observe(row, True, call, expected=RESPONSE, observed="it came")
+def _judge_complete(call: Call, trace: Trace) -> Iterator[Observation]:
+    for requirement in ("HTTP-14", "HTTP-16"):
+        yield observe(requirement, True, call, expected=RESPONSE, observed="it came")
     if call.is_over or call.channel in trace.left_open:
         observed = "it ended" if call.is_over else "it stayed open"
         yield observe("HTTP-17", call.is_over, call, expected="the end of the stream", observed=observed)
 
 
-def _broken_off(call: Call) -> Iterator[Observation]:
+def _judge_incomplete(call: Call) -> Iterator[Observation]:
     observed = "the stream ended before it"
     yield observe("HTTP-16", False, call, expected=RESPONSE, observed=observed)
-    # With an id at hand the client may come back for the rest.
+    # With an event id, the client can resume the stream.
     if all(event.event_id is None for _, event in call.events):
         yield observe("HTTP-14", False, call, expected=RESPONSE, observed=observed)
     retried = any(line.startswith(b"retry:") for line in call.body.splitlines())
@@ -202,7 +196,7 @@ def _broken_off(call: Call) -> Iterator[Observation]:
 
 
 @check(
-    "A stream begins as it should: with an id, and past buffers",
+    "A stream begins with an id and disables buffering",
     requirements=("HTTP-23", "HTTP-63"),
     transports=HTTP_ONLY,
 )
@@ -210,122 +204,112 @@ def judge_opening(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         if not call.is_stream or call.head is None or not requests(call):
             continue
-        said = call.head.get("x-accel-buffering")
-        yield observe(
-            "HTTP-63", said == "no", call, expected="X-Accel-Buffering: no", observed=said or "no such header"
-        )
-        if call.events:
-            first = call.events[0][1]
-            yield observe(
-                "HTTP-23",
-                first.event_id is not None and not first.data,
-                call,
-                expected="a first event with an id and empty data",
-                observed=f"id {first.event_id}, {len(first.data)} bytes of data",
-            )
-
-
-LISTEN = "subscriptions/listen"
+        value, expected = call.head.get("x-accel-buffering"), "X-Accel-Buffering: no"
+        yield observe("HTTP-63", value == "no", call, expected=expected, observed=value or "no such header")
+        for _, first in call.events[:1]:
+            primed = first.event_id is not None and not first.data
+            expected = "a first event with an id and empty data"
+            observed = f"id {first.event_id}, {len(first.data)} bytes of data"
+            yield observe("HTTP-23", primed, call, expected=expected, observed=observed)
 
 
 @check(
-    "Messages come on the stream that they belong to",
+    "Messages come on the stream of their request",
     requirements=("HTTP-15", "HTTP-29"),
     transports=HTTP_ONLY,
 )
 def judge_related(trace: Trace) -> Iterator[Observation]:
-    announced = tokens(trace.calls)
-    for call in trace.calls:
+    channels = tokens(trace.calls)
+    for call in (call for call in trace.calls if call.is_stream):
         for message in call.messages:
-            if not call.is_stream or message.shape not in (Shape.NOTIFICATION, Shape.REQUEST):
+            if message.shape not in (Shape.NOTIFICATION, Shape.REQUEST):
                 continue
-            token = message.params.get("progressToken") if message.method == EVENT_STREAM_PROGRESS else None
-            of = None if token is None else announced.get(repr(token))
+            token = message.params.get("progressToken") if message.method == PROGRESS else None
+            channel = None if token is None else channels.get(repr(token))
             if requests(call):
-                yield observe(
-                    "HTTP-15",
-                    not _is_foreign(message, call, of, trace.revision),
-                    call,
-                    expected=f"messages about {', '.join(one.method for one in requests(call))}",
-                    observed=message,
-                )
+                related = not _is_foreign(message, call, channel, trace.revision)
+                expected = f"messages about {', '.join(request.method for request in requests(call))}"
+                yield observe("HTTP-15", related, call, expected=expected, observed=message)
             elif call.sent.method == "GET" and call.resumes is None:
                 expected = "messages that belong to no request"
-                yield observe("HTTP-29", of is None, call, expected=expected, observed=message)
+                yield observe("HTTP-29", channel is None, call, expected=expected, observed=message)
 
 
-def _is_foreign(message: Message, call: Call, of: str | None, revision: Revision) -> bool:
-    if message.method == EVENT_STREAM_PROGRESS:
-        return of != call.channel
-    # Where changes are listened for, they have a stream of their own.
-    listening = any(one.method == LISTEN for one in call.request_messages)
-    tells_changes = message.method.endswith(("/list_changed", "/updated"))
-    return revision.opening is Opening.PER_REQUEST and tells_changes and not listening
+def _is_foreign(message: Message, call: Call, channel: str | None, revision: Revision) -> bool:
+    if message.method == PROGRESS:
+        return channel != call.channel
+    # In revisions with listen streams, changes are announced only there.
+    listens = any(request.method == LISTEN for request in call.request_messages)
+    announces = message.method.endswith(("/list_changed", "/updated"))
+    return revision.opening is Opening.PER_REQUEST and announces and not listens
 
 
-@check("No request comes on a stream", requirements=("HTTP-62",), everywhere=True, transports=HTTP_ONLY)
+@check("Streams carry no requests", requirements=("HTTP-62",), everywhere=True, transports=HTTP_ONLY)
 def judge_no_requests(trace: Trace) -> Iterator[Observation]:
-    for call in trace.calls:
-        if call.is_stream:
-            asked = [message for message in call.messages if message.shape is Shape.REQUEST]
-            observed = asked[0] if asked else "none"
-            yield observe("HTTP-62", not asked, call, expected="no JSON-RPC request", observed=observed)
+    for call in (call for call in trace.calls if call.is_stream):
+        received = [message for message in call.messages if message.shape is Shape.REQUEST]
+        observed = received[0] if received else "none"
+        yield observe("HTTP-62", not received, call, expected="no JSON-RPC request", observed=observed)
 
 
 # --- what the checks must catch
 
 
-@on_block("a request that was hung up on is answered on another stream", breaks="HTTP-20")
+IN_ANSWERS: Final = "streams.answer-stream"
+
+
+def _abandoned(context: FaultContext) -> Any:
+    """The id of the listen request; None on its own stream."""
+    if context.method == LISTEN and context.request is not None:
+        context.memory["left"] = context.request["id"]
+        return None
+    return context.memory.get("left")
+
+
+@on_block("answers a request on another stream after its client disconnected", breaks="HTTP-20")
 def answers_who_left(block: bytes, context: FaultContext) -> bytes:
-    if context.method == "subscriptions/listen":
-        context.memory["left"] = context.request["id"] if context.request is not None else None
-        return block
-    answer = {"jsonrpc": "2.0", "id": context.memory.get("left"), "result": {"resultType": "complete"}}
-    return b"data: %b\n\n%b" % (msgspec.json.encode(answer), block)
+    name = _abandoned(context)
+    return block if name is None else event(result_reply({"id": name}, {"resultType": "complete"})) + block
 
 
-@on_block("what was listened for is told after hanging up, on another stream", breaks="HTTP-21")
+@on_block("sends notifications on another stream after a disconnect", breaks="HTTP-21")
 def tells_who_left(block: bytes, context: FaultContext) -> bytes:
-    if context.method == "subscriptions/listen":
-        context.memory["left"] = context.request["id"] if context.request is not None else None
-        return block
-    meta = {"_meta": {SUBSCRIPTION_KEY: context.memory.get("left")}}
-    told = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": meta}
-    return b"data: %b\n\n%b" % (msgspec.json.encode(told), block)
+    name = _abandoned(context)
+    params = {"_meta": {SUBSCRIPTION_KEY: name}}
+    notice = {"jsonrpc": "2.0", "method": CHANGED, "params": params}
+    return block if name is None else event(notice) + block
 
 
-@on_call("a request gets 202 and nothing", breaks="HTTP-12")
+@on_call("answers a request with 202 and no body", breaks="HTTP-12")
 def accepted_only(request: Request, context: FaultContext) -> Response | None:
     return Response([], 202, b"") if context.method in ("ping", "server/discover") else None
 
 
-@on_reply("a request is answered with a list of one", breaks="HTTP-12", transports=HTTP_ONLY)
+@on_reply("answers a request with a list of one", breaks="HTTP-12", transports=HTTP_ONLY)
 def json_in_a_list(reply: Json, context: FaultContext) -> bytes:
     return b"[%b]" % msgspec.json.encode(reply)
 
 
-@on_response("a request is answered as text/plain", breaks="HTTP-12")
+@on_response("answers a request as text/plain", breaks="HTTP-12")
 def plain_text(response: Response, context: FaultContext) -> None:
     if (response.header("content-type") or "").startswith("application/json"):
         response.set("Content-Type", "text/plain")
 
 
-@on_block(
-    "neither a response nor an id to come back with", breaks="HTTP-14", scenario="streams.answer-stream"
-)
+@on_block("sends neither a response nor an event id", breaks="HTTP-14", scenario=IN_ANSWERS)
 def never_answers(block: bytes, context: FaultContext) -> bytes:
     return b":\n\n"
 
 
-@on_block("the stream ends before the response", breaks="HTTP-16", scenario="streams.answer-stream")
+@on_block("ends the stream before the response", breaks="HTTP-16", scenario=IN_ANSWERS)
 def ends_too_early(block: bytes, context: FaultContext) -> bytes:
     return b"" if b'"result"' in block else block
 
 
 @on_response(
-    "the stream stays open after the response",
+    "leaves the stream open after the response",
     breaks="HTTP-17",
-    scenario="streams.answer-stream",
+    scenario=IN_ANSWERS,
     window=lambda revision: revision.http.disconnect_cancels,
     silent=True,
 )
@@ -333,74 +317,63 @@ def never_ends(response: Response, context: FaultContext) -> None:
     response.lingers = True
 
 
-@on_block("a connection is dropped without `retry`", breaks="HTTP-25", scenario="streams.answer-stream")
+@on_block("drops a connection without `retry`", breaks="HTTP-25", scenario=IN_ANSWERS)
 def drops_without_retry(block: bytes, context: FaultContext) -> bytes:
     return b"" if b'"result"' in block or b"retry:" in block else block
 
 
-@on_block("a stream does not begin with an empty event", breaks="HTTP-23")
+@on_block("begins a stream without an empty event", breaks="HTTP-23")
 def unprimed(block: bytes, context: FaultContext) -> bytes:
     return block if b'"jsonrpc"' in block else b":\n\n"
 
 
-@on_response("X-Accel-Buffering is missing", breaks="HTTP-63")
+@on_response("sends no X-Accel-Buffering", breaks="HTTP-63")
 def buffered(response: Response, context: FaultContext) -> None:
     response.set("X-Accel-Buffering", None)
 
 
-CHANGED = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+def _inserted(name: str, fault: str, breaks: str, method: str, **members: Any) -> Saboteur:
+    """Send a message before each response on a stream."""
+    window = members.pop("window", lambda revision: True)
+
+    def change(reply: Json, context: FaultContext) -> list[Json]:
+        message = {"jsonrpc": "2.0", "method": method, **members}
+        return [message, reply] if context.streams else [reply]
+
+    options: Json = {"transports": HTTP_ONLY, "scenario": IN_ANSWERS, "window": window}
+    saboteur: Saboteur = on_reply(fault, id=name, breaks=breaks, **options)(change)
+    return saboteur
 
 
-@on_reply(
-    "a change of the list comes on the stream of another request",
-    breaks="HTTP-15",
-    transports=HTTP_ONLY,
-    window=lambda revision: revision.http.disconnect_cancels,
-    scenario="streams.answer-stream",
+INSERTED: Final = (
+    _inserted(
+        "streams.changes-to-everyone",
+        "announces a change on the stream of another request",
+        "HTTP-15",
+        CHANGED,
+        window=lambda revision: revision.http.disconnect_cancels,
+    ),
+    _inserted(
+        "streams.foreign-progress",
+        "sends progress of another request before the response",
+        "HTTP-15",
+        PROGRESS,
+        params={"progressToken": "of-somebody-else", "progress": 1},
+    ),
+    _inserted(
+        "streams.asks-on-the-stream",
+        "sends a request on the stream of a response",
+        "HTTP-62",
+        "roots/list",
+        id="roots-1",
+    ),
 )
-def changes_to_everyone(reply: Json, context: FaultContext) -> list[Json]:
-    return [CHANGED, reply] if context.streams else [reply]
 
 
-PROGRESS = {
-    "jsonrpc": "2.0",
-    "method": "notifications/progress",
-    "params": {"progressToken": "of-somebody-else", "progress": 1},
-}
-
-
-@on_reply(
-    "progress of another request comes before the response",
-    breaks="HTTP-15",
-    transports=HTTP_ONLY,
-    scenario="streams.answer-stream",
-)
-def foreign_progress(reply: Json, context: FaultContext) -> list[Json]:
-    return [PROGRESS, reply] if context.streams else [reply]
-
-
-STREAM = [("Content-Type", "text/event-stream")]
-
-
-@on_call("progress of a request comes on the stream of no request", breaks="HTTP-29")
+@on_call("sends progress of a request on a GET stream", breaks="HTTP-29")
 def progress_to_listeners(request: Request, context: FaultContext) -> Response | None:
     if (token := context.meta.get("progressToken")) is not None:
         context.memory["token"] = token
-    if request.method != "GET":
-        return None
-    progress = {"progressToken": context.memory.get("token"), "progress": 1}
-    told = {"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}
-    return Response(STREAM, 200, b"data: %b\n\n" % msgspec.json.encode(told))
-
-
-ASKED = {"jsonrpc": "2.0", "id": "roots-1", "method": "roots/list"}
-
-
-@on_reply(
-    "a request comes on the stream of a response",
-    breaks="HTTP-62",
-    transports=HTTP_ONLY,
-    scenario="streams.answer-stream",
-)
-def asks_on_the_stream(reply: Json, context: FaultContext) -> list[Json]:
-    return [ASKED, reply] if context.streams else [reply]
+    params = {"progressToken": context.memory.get("token"), "progress": 1}
+    progress = {"jsonrpc": "2.0", "method": PROGRESS, "params": params}
+    return stream(progress) if request.method == "GET" else None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
-
 from assay.lab.harness import (
     FaultContext,
     Json,
@@ -29,13 +27,13 @@ from assay.lab.harness.driver.choice import A_SAFE_REQUEST, SafeRequest, safe_re
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer, Pending
 from assay.lab.harness.links.http import HttpLink
-from assay.lab.harness.links.http_text import EVENT_STREAM
 from assay.lab.harness.sabotage.saboteur import Conversation, LocalAnswer, params_of
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.order import is_answered_before
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
+from assay.lab.suite.event_stream import stream
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 from assay.revisions.revision import Asking, Revision
@@ -302,8 +300,7 @@ def listening_ends(request: Request, context: FaultContext) -> Response | None:
         return None
     meta = {SUBSCRIPTION_KEY: context.request["id"]}
     params = {"_meta": meta, "notifications": context.params["notifications"]}
-    event = msgspec.json.encode({"jsonrpc": "2.0", "method": ACKNOWLEDGED, "params": params})
-    return Response([("Content-Type", EVENT_STREAM)], 200, b"data: %b\n\n" % event)
+    return stream({"jsonrpc": "2.0", "method": ACKNOWLEDGED, "params": params})
 
 
 @on_reply("sends a cancellation for a tool call", breaks="CAN-13", scenario="utilities.working")
