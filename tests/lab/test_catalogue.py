@@ -1,7 +1,10 @@
-"""Stored runs, baselines and certificates refer to the ids of the catalogue: none may change unnoticed."""
+"""The catalogue: ids, to which stored runs, baselines and certificates refer, and titles of findings."""
 
 from __future__ import annotations
 
+import pytest
+
+from assay.lab.suites import SHIPPED, suite_named
 from scripts import catalogue
 
 
@@ -18,3 +21,17 @@ def test_no_part_is_in_the_checked_in_catalogue_twice() -> None:
     frozen = catalogue.FILE.read_text("utf-8").splitlines()
 
     assert len(frozen) == len({tuple(line.split()[:3]) for line in frozen})
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_requirement_that_a_check_cites_has_a_fault_as_title_of_its_findings(name: str) -> None:
+    suite = suite_named(name)
+
+    untitled = [
+        (check.id, requirement)
+        for check in suite.checks.values()
+        for requirement, fault in check.requirements.items()
+        if not fault and not suite.requirements[requirement].fault
+    ]
+
+    assert untitled == []

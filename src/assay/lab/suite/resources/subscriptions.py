@@ -12,35 +12,39 @@ from assay.lab.harness import (
     Stage,
     Trace,
     check,
+    error_reply,
     observe,
     on_reply,
     on_request,
+    result_reply,
     scenario,
 )
 from assay.lab.harness.driver.choice import CHANGING, argument_sets, matching_tools, uris_of
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, WATCHED, provoke
 from assay.lab.harness.driver.stage import open_server_stream
 from assay.lab.harness.need import A_RESOURCE, Need, declares
-from assay.lab.harness.sabotage.saboteur import LocalAnswer
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
 from assay.lab.harness.trace.trace import NOT_RECEIVED
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.model.error import METHOD_NOT_FOUND
-from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Opening
+
+LIST_CHANGED: Final = LISTS["resources"][0]
 
 # --- what is asked
 
 
-TELLS: Final = Need(
+ANNOUNCES: Final = Need(
     lambda facts: facts.declares("resources", "subscribe") or facts.declares("resources", "listChanged"),
-    "tells of no changes of resources",
+    "announces no changes of resources",
 )
 
 
 @scenario(
-    "Resources that change",
+    "Cause changes of resources, while subscribed and after",
     exercises=("resources.announced", "resources.subscriptions"),
-    needs=(TELLS,),
+    needs=(ANNOUNCES,),
     window=lambda revision: revision.opening is Opening.HANDSHAKE,
     effects=True,
 )
@@ -55,7 +59,7 @@ async def drive_changes(stage: Stage) -> None:
         await provoke(peer, facts, areas, uris)
     for uri in uris:
         await peer.request("resources/unsubscribe", {"uri": uri})
-    # What was on its way while we unsubscribed may still arrive; a round trip later nothing may.
+    # Updates that were sent before the end of the subscription arrive before the answer to the sentinel.
     await peer.sentinel()
     async with peer.probe("unsubscribed"):
         for tool in matching_tools(CHANGING, facts):
@@ -63,7 +67,7 @@ async def drive_changes(stage: Stage) -> None:
 
 
 @scenario(
-    "Subscribing to a resource",
+    "Subscribe to a resource and unsubscribe",
     exercises=("resources.subscriptions",),
     needs=(declares("resources", "subscribe"), A_RESOURCE),
     window=lambda revision: revision.opening is Opening.HANDSHAKE,
@@ -79,71 +83,64 @@ async def drive_subscribing(stage: Stage) -> None:
 # --- how it is judged
 
 
-ROWS: Final = {LISTS["resources"][0]: ("RS-02",), UPDATED: ("RS-03", "RS-04")}
+BY_NOTIFICATION: Final = {LIST_CHANGED: ("RS-02",), UPDATED: ("RS-03", "RS-04")}
 
 
 @check("Changes of resources are announced", requirements=("RS-02", "RS-03", "RS-04"))
 def judge_announced(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
-        for row in ROWS.get(message.method, ()):
-            yield observe(row, True, message, expected="an announcement", observed=message)
+        for requirement in BY_NOTIFICATION.get(message.method, ()):
+            yield observe(requirement, True, message, expected="a notification", observed=message)
     for mark in trace.marks(NOT_RECEIVED):
-        for row in ROWS.get(str(mark.info.get("method")), ()):
-            yield observe(
-                row,
-                False,
-                mark,
-                expected=f"{mark.info.get('method')} after the change that two readings show",
-                observed=f"none within {mark.info.get('waited')} s",
-            )
+        method, seconds = str(mark.info.get("method")), mark.info.get("waited")
+        expected, observed = f"{method} after the observed change", f"none within {seconds} s"
+        for requirement in BY_NOTIFICATION.get(method, ()):
+            yield observe(requirement, False, mark, expected=expected, observed=observed)
 
 
-@check("Subscriptions begin and end as asked", requirements=("RS-03",))
+@check("Subscriptions begin and end as requested", requirements=("RS-03",))
 def judge_subscriptions(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("resources/subscribe", "resources/unsubscribe"):
         if exchange.answer is not None:
             holds = exchange.result is not None
             yield observe("RS-03", holds, exchange, expected="a result", observed=exchange)
-    # An update of what was never subscribed to is another fault: see `lifecycle.negotiated-only`.
+    # Updates of resources without any subscription are judged by `lifecycle.negotiated-only`.
     ended = [exchange.params.get("uri") for exchange in trace.exchanges("resources/unsubscribe")]
     for probe in trace.probes("unsubscribed") if ended else ():
-        late = [one for one in probe.received if one.method == UPDATED and one.params.get("uri") in ended]
-        expected = "no update of what is not subscribed to any more"
-        yield observe("RS-03", not late, probe, expected=expected, observed=late[0] if late else "none")
+        updates = [message for message in probe.received if message.method == UPDATED]
+        late = [message for message in updates if message.params.get("uri") in ended]
+        expected, observed = "no update after the end of a subscription", late[0] if late else "none"
+        yield observe("RS-03", not late, probe, expected=expected, observed=observed)
 
 
 # --- what the checks must catch
 
 
-ANNOUNCED = LISTS["resources"][0]
-
-
 @on_reply(
-    "the list of resources changes, and nothing says so",
+    "does not announce changes of the list of resources",
     breaks="RS-02",
     transports=STDIO_ONLY,
-    window=lambda revision: revision in (HANDSHAKE[-1], PER_REQUEST[-1]),
+    window=newest_of_each_kind,
     silent=True,
 )
 def list_change_unsent(reply: Json, context: FaultContext) -> Json | None:
-    return None if reply.get("method") == ANNOUNCED else reply
+    return None if reply.get("method") == LIST_CHANGED else reply
 
 
 @on_request(
-    "updates go on after unsubscribing",
+    "sends updates after the end of a subscription",
     breaks="RS-03",
     transports=STDIO_ONLY,
     scenario="resources.changes",
     window=lambda revision: revision is HANDSHAKE[-1],
 )
 def unsubscribe_ignored(message: Json, context: FaultContext) -> Json | LocalAnswer:
-    if message.get("method") != "resources/unsubscribe":
-        return message
-    return LocalAnswer([{"jsonrpc": "2.0", "id": message["id"], "result": {}}])
+    ends = message.get("method") == "resources/unsubscribe"
+    return LocalAnswer([result_reply(message, {})]) if ends else message
 
 
 @on_reply(
-    "a resource changes, and no update follows",
+    "sends no updates to subscribers",
     breaks="RS-03",
     scenario="resources.changes",
     transports=STDIO_ONLY,
@@ -155,7 +152,7 @@ def updates_unsent(reply: Json, context: FaultContext) -> Json | None:
 
 
 @on_reply(
-    "a resource changes, and no listener hears of it",
+    "sends no updates on listen streams",
     breaks="RS-04",
     scenario="stateless.changes",
     transports=STDIO_ONLY,
@@ -165,9 +162,7 @@ def streams_without_updates(reply: Json, context: FaultContext) -> Json | None:
     return None if reply.get("method") == UPDATED else reply
 
 
-@on_reply("`subscribe` is declared and not implemented", breaks="RS-03", scenario="resources.subscribing")
+@on_reply("declares `subscribe` without implementing it", breaks="RS-03", scenario="resources.subscribing")
 def subscribe_unimplemented(reply: Json, context: FaultContext) -> Json:
-    if context.method != "resources/subscribe":
-        return reply
-    error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "error": error}
+    subscribes = context.method == "resources/subscribe"
+    return error_reply(reply, METHOD_NOT_FOUND, "Method not found") if subscribes else reply

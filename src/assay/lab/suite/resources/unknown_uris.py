@@ -1,4 +1,4 @@
-"""URIs that name no resource, or try to leave their root."""
+"""URIs of unknown resources, invalid URIs, and paths that lead out of the offered files."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from assay.lab.harness import (
     check,
     observe,
     on_reply,
+    result_reply,
     scenario,
 )
 from assay.lab.harness.driver.choice import NOWHERE, uris_of
@@ -27,11 +28,11 @@ from assay.revisions.revision import Opening
 # --- what is asked
 
 
-NO_URIS: Final[tuple[dict[str, Any], ...]] = ({"uri": "no uri at all"}, {"uri": ""}, {"uri": 42}, {})
+INVALID_URIS: Final[tuple[dict[str, Any], ...]] = ({"uri": "no uri at all"}, {"uri": ""}, {"uri": 42}, {})
 
 
 @scenario(
-    "Resources that do not exist",
+    "Read unknown resources and invalid URIs",
     exercises=("resources.unknown", "resources.validated-uris"),
     needs=(declares("resources"),),
     official="sep-2164-resource-not-found",
@@ -39,74 +40,68 @@ NO_URIS: Final[tuple[dict[str, Any], ...]] = ({"uri": "no uri at all"}, {"uri": 
 async def drive_unknown(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("resources/templates/list", "resourceTemplates")
-    for uri in uris_of(stage.facts)[:1]:
+    for uri in (*uris_of(stage.facts)[:1], NOWHERE, f"{NOWHERE}/of-the-lab.txt"):
         await peer.request("resources/read", {"uri": uri})
-    await peer.request("resources/read", {"uri": NOWHERE})
-    await peer.request("resources/read", {"uri": f"{NOWHERE}/of-the-lab.txt"})
-    for params in NO_URIS:
+    for params in INVALID_URIS:
         await peer.request("resources/read", params)
 
 
-HIGH: Final = 12
+TARGET, WORD = "etc/hosts", "localhost"
+"""A file of every Unix that has no secrets, and a word in it."""
+DEPTH: Final = 12
 """Steps up: more than any path is deep."""
 STEPS: Final = ("../", "%2e%2e/", "..%2f")
 
 
-def file_uris(facts: Facts) -> list[str]:
+def _file_uris(facts: Facts) -> list[str]:
     return [uri for uri in uris_of(facts) if uri.startswith("file:///")]
 
 
-A_FILE: Final = Need(lambda facts: bool(file_uris(facts)), "lists no file:// resources")
-
-
-@scenario("Paths that lead out", exercises=("resources.traversal",), needs=(A_FILE,))
+@scenario(
+    "Read files by paths that lead out of the offered ones",
+    exercises=("resources.traversal",),
+    needs=(Need(lambda facts: bool(_file_uris(facts)), "lists no file:// resources"),),
+)
 async def drive_traversal(stage: Stage) -> None:
     peer = await stage.open()
-    known = file_uris(stage.facts)[0]
-    await peer.request("resources/read", {"uri": known})
-    await peer.request("resources/read", {"uri": "file:///etc/hosts"})
-    for step in STEPS:
-        await peer.request("resources/read", {"uri": f"{known.rpartition('/')[0]}/{step * HIGH}etc/hosts"})
+    known = _file_uris(stage.facts)[0]
+    folder = known.rpartition("/")[0]
+    for uri in (known, f"file:///{TARGET}", *(f"{folder}/{step * DEPTH}{TARGET}" for step in STEPS)):
+        await peer.request("resources/read", {"uri": uri})
 
 
 # --- how it is judged
 
 
-@check("A resource that does not exist is refused", requirements=("RS-07", "RS-08", "RS-09"))
+@check("An unknown resource is refused", requirements=("RS-07", "RS-08", "RS-09"))
 def judge_unknown(trace: Trace) -> Iterator[Observation]:
-    if _anything_goes(trace):
+    if _accepts_any_uri(trace):
         return
     for exchange in trace.exchanges("resources/read"):
         uri = exchange.params.get("uri")
         if not isinstance(uri, str) or not uri.startswith(NOWHERE) or exchange.answer is None:
             continue
-        for row, code in (("RS-07", RESOURCE_NOT_FOUND), ("RS-08", INVALID_PARAMS)):
-            yield observe(row, exchange.code == code, exchange, expected=f"error {code}", observed=exchange)
+        for requirement, code in (("RS-07", RESOURCE_NOT_FOUND), ("RS-08", INVALID_PARAMS)):
+            refused = exchange.code == code
+            yield observe(requirement, refused, exchange, expected=f"error {code}", observed=exchange)
         empty = exchange.result is not None and exchange.result.get("contents") == []
         yield observe("RS-09", not empty, exchange, expected="no empty `contents`", observed=exchange)
 
 
-def _anything_goes(trace: Trace) -> bool:
-    """Whether a template takes any URI: then nobody can say that there is nothing."""
-    templates = (
-        item.get("uriTemplate")
-        for page in trace.exchanges("resources/templates/list")
-        for item in page.objects("resourceTemplates")
-    )
-    return any(isinstance(one, str) and NOWHERE.startswith(one.partition("{")[0]) for one in templates)
+def _accepts_any_uri(trace: Trace) -> bool:
+    """Whether a template matches any URI: then every resource may exist."""
+    pages = trace.exchanges("resources/templates/list")
+    templates = (item.get("uriTemplate") for page in pages for item in page.objects("resourceTemplates"))
+    return any(isinstance(each, str) and NOWHERE.startswith(each.partition("{")[0]) for each in templates)
 
 
-# The file that scenarios climb to: on every Unix, without secrets, with this word in it.
-TARGET, WORD = "etc/hosts", "localhost"
-
-
-@check("file:// paths do not lead out of what is offered", requirements=("RS-16",))
+@check("file:// paths do not lead out of the offered files", requirements=("RS-16",))
 def judge_traversal(trace: Trace) -> Iterator[Observation]:
-    reads = [one for one in trace.exchanges("resources/read") if _path(one).endswith(TARGET)]
-    # A server that offers the whole file system gives nothing away by this.
-    offered = any(_leaks(one) for one in reads if not _climbs(one))
+    reads = [exchange for exchange in trace.exchanges("resources/read") if _path(exchange).endswith(TARGET)]
+    # A server may offer the whole file system.
+    offered = any(_leaks(exchange) for exchange in reads if ".." not in _path(exchange))
     for exchange in reads:
-        if _climbs(exchange) and not offered and exchange.answer is not None:
+        if ".." in _path(exchange) and not offered and exchange.answer is not None:
             expected = "an error: the path leads out of the resources"
             yield observe("RS-16", not _leaks(exchange), exchange, expected=expected, observed=exchange)
 
@@ -116,97 +111,84 @@ def _path(exchange: Exchange) -> str:
     return uri.lower().replace("%2f", "/").replace("%2e", ".") if isinstance(uri, str) else ""
 
 
-def _climbs(exchange: Exchange) -> bool:
-    return ".." in _path(exchange)
-
-
 def _leaks(exchange: Exchange) -> bool:
     return any(WORD in str(item.get("text")) for item in exchange.objects("contents"))
 
 
-HAS_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
-@check("What is no URI is not read", requirements=("RS-12",))
+@check("An invalid URI is refused", requirements=("RS-12",))
 def judge_validated_uris(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("resources/read"):
-        if _is_no_uri(exchange.params.get("uri")) and (
-            exchange.answer is not None or exchange.head is not None
-        ):
+        uri, answered = exchange.params.get("uri"), exchange.answer is not None or exchange.head is not None
+        if answered and (not isinstance(uri, str) or SCHEME.match(uri) is None):
             yield observe("RS-12", exchange.result is None, exchange, expected="an error", observed=exchange)
-
-
-def _is_no_uri(value: Any) -> bool:
-    return not isinstance(value, str) or HAS_SCHEME.match(value) is None
 
 
 # --- what the checks must catch
 
 
+def _is_refused(reply: Json, context: FaultContext) -> bool:
+    return context.method == "resources/read" and "error" in reply
+
+
+def _contents_reply(reply: Json, texts: dict[str, str]) -> Json:
+    """A result with the texts by URI."""
+    contents = [{"uri": uri, "mimeType": "text/plain", "text": text} for uri, text in texts.items()]
+    hints = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    return result_reply(reply, {"contents": contents, **hints})
+
+
 @on_reply(
-    "an unknown resource is an internal error",
+    "refuses an unknown resource with -32603",
     breaks="RS-07",
     window=lambda revision: revision.opening is Opening.HANDSHAKE,
 )
 def not_found_internal(reply: Json, context: FaultContext) -> Json:
-    if context.method == "resources/read" and "error" in reply:
+    if _is_refused(reply, context):
         reply["error"]["code"] = INTERNAL_ERROR
     return reply
 
 
-@on_reply("an unknown resource gets -32002, which is retired", breaks="RS-08")
+@on_reply("refuses an unknown resource with -32002, which is retired", breaks="RS-08")
 def not_found_old_code(reply: Json, context: FaultContext) -> Json:
-    if context.method == "resources/read" and "error" in reply:
+    if _is_refused(reply, context):
         reply["error"]["code"] = RESOURCE_NOT_FOUND
     return reply
 
 
-@on_reply("an unknown resource holds the text that it was not found", breaks="RS-08")
+@on_reply("reports an unknown resource as text", breaks="RS-08")
 def not_found_text(reply: Json, context: FaultContext) -> Json:
     uri = context.params.get("uri")
-    if context.method != "resources/read" or "error" not in reply or not isinstance(uri, str):
+    if not _is_refused(reply, context) or not isinstance(uri, str):
         return reply
-    contents = [{"uri": uri, "mimeType": "text/plain", "text": f"Resource not found: {uri}"}]
-    result = {"contents": contents, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    return _contents_reply(reply, {uri: f"Resource not found: {uri}"})
 
 
-@on_reply("an unknown resource has empty `contents`", breaks="RS-09")
+@on_reply("answers an unknown resource with empty `contents`", breaks="RS-09")
 def not_found_empty(reply: Json, context: FaultContext) -> Json:
-    if context.method != "resources/read" or "error" not in reply:
+    return _contents_reply(reply, {}) if _is_refused(reply, context) else reply
+
+
+def _climb(reply: Json, context: FaultContext, step: str) -> Json:
+    uri = context.params.get("uri")
+    if context.method != "resources/read" or not isinstance(uri, str) or step not in uri:
         return reply
-    result = {"contents": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    return _contents_reply(reply, {uri: "127.0.0.1\tlocalhost\n"})
 
 
-HOSTS = "127.0.0.1\tlocalhost\n"
-
-
-@on_reply("`..` in a path is followed", breaks="RS-16")
+@on_reply("follows `..` in a path", breaks="RS-16")
 def climbs(reply: Json, context: FaultContext) -> Json:
-    uri = context.params.get("uri")
-    if context.method != "resources/read" or not isinstance(uri, str) or "/../" not in uri:
-        return reply
-    contents = [{"uri": uri, "mimeType": "text/plain", "text": HOSTS}]
-    result = {"contents": contents, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    return _climb(reply, context, "/../")
 
 
-@on_reply("`..` in a path is followed where it is percent-encoded", breaks="RS-16")
+@on_reply("follows a percent-encoded `..` in a path", breaks="RS-16")
 def climbs_when_encoded(reply: Json, context: FaultContext) -> Json:
-    uri = context.params.get("uri")
-    if context.method != "resources/read" or not isinstance(uri, str) or "%2e%2e" not in uri:
-        return reply
-    contents = [{"uri": uri, "mimeType": "text/plain", "text": HOSTS}]
-    result = {"contents": contents, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    return _climb(reply, context, "%2e%2e")
 
 
-@on_reply("what is no URI is taken for a path, and an empty file found there", breaks="RS-12")
+@on_reply("reads an invalid URI as the path of an empty file", breaks="RS-12")
 def any_uri(reply: Json, context: FaultContext) -> Json:
-    if context.method != "resources/read" or "error" not in reply:
-        return reply
     path = str(context.params.get("uri", ""))
-    contents = [{"uri": f"file:///{path}", "mimeType": "text/plain", "text": ""}]
-    result = {"contents": contents, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-    return {"jsonrpc": "2.0", "id": reply["id"], "result": result}
+    return _contents_reply(reply, {f"file:///{path}": ""}) if _is_refused(reply, context) else reply
