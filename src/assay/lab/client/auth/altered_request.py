@@ -9,12 +9,14 @@ import jwt
 import msgspec
 
 from assay.lab.harness import Request
-from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, on_request
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, behaviour, on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 
 from .flow import read_jwt
 
 AUTHORIZE, TOKEN, REGISTER, ENDPOINT = "/authorize", "/token", "/register", "/mcp"
+DEFAULT: Final = "auth/metadata-default"
+"""The scenario that shows most faults."""
 _JSON: Final = "application/json"
 
 
@@ -36,11 +38,16 @@ def altered(request: Request, path: str, **changes: Any) -> Request:
     return request
 
 
-def alters(name: str, fault: str, path: str, *, breaks: str, scenario: str, **changes: Any) -> ClientSaboteur:
-    """A client that sends other parameters to this path."""
+def alters(path: str, scenario: str, name: str, fault: str, breaks: str, **changes: Any) -> ClientSaboteur:
+    """A client that sends other parameters to this path; `None` leaves one out."""
     return on_request(fault, breaks=breaks, scenario=scenario, id=f"auth.{name}")(
         lambda request, client: altered(request, path, **changes)
     )
+
+
+def behaves(scenario: str, name: str, fault: str, breaks: str, **fields: Any) -> ClientSaboteur:
+    """A client with other fields of `ClientBehaviour`."""
+    return behaviour(f"auth.{name}", fault, breaks=breaks, scenario=scenario, **fields)
 
 
 def with_claims(request: Request, client: ScriptedClient, **claims: Any) -> Request:

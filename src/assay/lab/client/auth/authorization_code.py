@@ -7,14 +7,14 @@ from typing import Final
 
 from assay.lab.client.declaration import client_scenario
 from assay.lab.harness import Observation, Request, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
+from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, TOKEN, altered, alters
+from .altered_request import AUTHORIZE, DEFAULT, TOKEN, altered, alters, behaves
 from .flow import Flow
-from .official_step import authorization_of, challenge_of
+from .official_step import AUTHORIZATION, CHALLENGE, MATCH, METHOD, VERIFIER, authorization_of, challenge_of
 from .protected_server import MAY_FAIL, OAUTH_ONLY, WITH_DISCOVERY, WITH_RESOURCES, Protection, protect
 
 # --- what is asked
@@ -116,76 +116,26 @@ def judge_state(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_request("does not use PKCE", breaks="AU-82", scenario="auth/metadata-default")
+@on_request("does not use PKCE", breaks="AU-82", scenario=DEFAULT)
 def no_proof_key(request: Request, client: ScriptedClient) -> Request | None:
     without = altered(request, AUTHORIZE, code_challenge=None, code_challenge_method=None)
     return altered(without, TOKEN, code_verifier=None)
 
 
-DEFAULT: Final = "auth/metadata-default"
 ALTERED: Final = (
-    alters(
-        "plain-proof-key",
-        "uses the PKCE method plain",
-        AUTHORIZE,
-        breaks="AU-84",
-        scenario=DEFAULT,
-        code_challenge_method="plain",
-    ),
-    alters("no-state", "sends no `state`", AUTHORIZE, breaks="AU-88", scenario=DEFAULT, state=None),
-    alters(
-        "no-challenge",
-        "sends no `code_challenge`",
-        AUTHORIZE,
-        breaks="pkce-code-challenge-sent",
-        scenario=DEFAULT,
-        code_challenge=None,
-    ),
-    alters(
-        "no-verifier",
-        "sends no `code_verifier`",
-        TOKEN,
-        breaks="pkce-code-verifier-sent",
-        scenario=DEFAULT,
-        code_verifier=None,
-    ),
-    alters(
-        "plain-challenge",
-        "declares the PKCE method plain",
-        AUTHORIZE,
-        breaks="pkce-s256-method-used",
-        scenario=DEFAULT,
-        code_challenge_method="plain",
-    ),
-    alters(
-        "other-verifier",
-        "sends the verifier of another challenge",
-        TOKEN,
-        breaks="pkce-verifier-matches-challenge",
-        scenario=DEFAULT,
-        code_verifier="v" * 64,
-    ),
+    alters(AUTHORIZE, DEFAULT, "plain-proof-key", "uses plain PKCE", "AU-84", code_challenge_method="plain"),
+    alters(AUTHORIZE, DEFAULT, "no-state", "sends no `state`", "AU-88", state=None),
+    alters(AUTHORIZE, DEFAULT, "no-challenge", "sends no `code_challenge`", CHALLENGE, code_challenge=None),
+    alters(AUTHORIZE, DEFAULT, "plain-challenge", "uses plain PKCE", METHOD, code_challenge_method="plain"),
+    alters(TOKEN, DEFAULT, "no-verifier", "sends no `code_verifier`", VERIFIER, code_verifier=None),
+    alters(TOKEN, DEFAULT, "other-verifier", "sends another `code_verifier`", MATCH, code_verifier="v" * 64),
 )
 BEHAVIOURS: Final = (
-    behaviour(
-        "auth.proof-key-unasked",
-        "uses a server that does not support PKCE",
-        breaks="AU-83",
-        scenario="auth.without-pkce",
-        needs_pkce=False,
+    behaves(
+        "auth.without-pkce", "proof-key-unasked", "uses a server without PKCE", "AU-83", needs_pkce=False
     ),
-    behaviour(
-        "auth.any-state",
-        "accepts an answer with another `state`",
-        breaks="AU-88",
-        scenario="auth.other-state",
-        checks_state=False,
+    behaves(
+        "auth.other-state", "any-state", "accepts an answer with another `state`", "AU-88", checks_state=False
     ),
-    behaviour(
-        "auth.never-authorizes",
-        "ignores the challenge",
-        breaks="authorization-request",
-        scenario=DEFAULT,
-        most_authorizations=0,
-    ),
+    behaves(DEFAULT, "never-authorizes", "ignores the challenge", AUTHORIZATION, most_authorizations=0),
 )

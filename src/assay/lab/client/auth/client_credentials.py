@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from assay.authority.authority import Authority
@@ -364,38 +365,18 @@ def workload_token_cut(request: Request, client: ScriptedClient) -> Request | No
     return altered(request, TOKEN, assertion=client.context["valid_jwt"][:-8])
 
 
+SAML: Final = "urn:ietf:params:oauth:client-assertion-type:saml2-bearer"
+_as_client, _as_workload = (partial(alters, TOKEN, scenario) for scenario in (WITH_KEY, WITH_TOKEN))
 ALTERED: Final = (
-    alters(
-        "assertion-of-another-type",
-        "sends another assertion type",
-        TOKEN,
-        breaks=ASSERTION_TYPE,
-        scenario=WITH_KEY,
-        client_assertion_type="urn:ietf:params:oauth:client-assertion-type:saml2-bearer",
+    _as_client(
+        "assertion-of-another-type", "sends a SAML assertion", ASSERTION_TYPE, client_assertion_type=SAML
     ),
-    alters(
-        "workload-without-token",
-        "sends no workload token",
-        TOKEN,
-        breaks=MISSING,
-        scenario=WITH_TOKEN,
-        assertion=None,
+    _as_workload("workload-without-token", "sends no workload token", MISSING, assertion=None),
+    _as_workload(
+        "workload-of-another-name", "sends an unknown client id", ACCEPTED, client_id="somebody-else"
     ),
-    alters(
-        "workload-of-another-name",
-        "sends an unknown client id with its workload token",
-        TOKEN,
-        breaks=ACCEPTED,
-        scenario=WITH_TOKEN,
-        client_id="somebody-else",
-    ),
-    alters(
-        "workload-as-client",
-        "uses the client credentials grant as a workload",
-        TOKEN,
-        breaks=WORKLOAD_GRANT,
-        scenario=WITH_TOKEN,
-        grant_type=CREDENTIALS,
+    _as_workload(
+        "workload-as-client", "uses the client credentials grant", WORKLOAD_GRANT, grant_type=CREDENTIALS
     ),
 )
 

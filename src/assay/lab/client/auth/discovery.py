@@ -5,111 +5,90 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.declaration import official_scenario
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
+from assay.lab.harness.check import Check
+from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.authorization import METADATA
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import ENDPOINT
+from .altered_request import ENDPOINT, behaves
 from .flow import OAUTH, OIDC, AuthorizationServer, Flow, before, path_in, path_of
-from .official_step import ALL_STEPS, AUTHORIZATION, PRM, REGISTRATION, SHARED, TOKEN, observe_steps
+from .official_step import (
+    ALL_STEPS,
+    AUTHORIZATION,
+    PRM,
+    REGISTRATION,
+    SERVER_METADATA,
+    SHARED,
+    TOKEN,
+    observe_steps,
+)
 from .protected_server import (
     ANY_REDIRECT,
-    CODE_FLOW_CHECKS,
-    LIST_AND_CALL,
     OLD_DISCOVERY,
     OLD_PREFIX,
     WELL_KNOWN,
-    WITH_DISCOVERY,
     Protection,
-    protect,
+    protected_scenario,
 )
 
 # --- what is asked
 
 
-@official_scenario(
-    "auth/metadata-default",
-    "Name the metadata URL in the challenge",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_DISCOVERY,
-    aliases=("auth/basic-dcr",),
+DEFAULT, VAR1, VAR2, VAR3 = (f"auth/metadata-{name}" for name in ("default", "var1", "var2", "var3"))
+NO_METADATA, LOCAL_METADATA = f"{OLD_PREFIX}oauth-endpoint-fallback", f"{OLD_PREFIX}oauth-metadata-backcompat"
+SCENARIOS: Final = (
+    protected_scenario(DEFAULT, "Name the metadata URL in the challenge", aliases=("auth/basic-dcr",)),
+    protected_scenario(
+        VAR1,
+        "Serve metadata at the endpoint's well-known path, and only OpenID Connect discovery",
+        Protection(names_metadata=False, faults=("metadata-404-oauth", ANY_REDIRECT)),
+    ),
+    protected_scenario(
+        VAR2,
+        "Serve metadata at the root, for an issuer with a path",
+        Protection(names_metadata=False, metadata_path=WELL_KNOWN, tenant="/tenant1"),
+    ),
+    protected_scenario(
+        VAR3,
+        "Serve metadata at a custom path, and OpenID Connect discovery below the issuer",
+        Protection(
+            metadata_path="/custom/metadata/location.json",
+            tenant="/tenant1",
+            faults=("metadata-only-appended", ANY_REDIRECT),
+        ),
+    ),
+    protected_scenario(
+        NO_METADATA,
+        "Serve no metadata at all",
+        Protection(
+            same_origin=True, faults=("metadata-404-oauth", "metadata-404-oidc", "missing-iss", ANY_REDIRECT)
+        ),
+        window=OLD_DISCOVERY,
+    ),
+    protected_scenario(
+        LOCAL_METADATA,
+        "Serve server metadata on the endpoint's origin",
+        Protection(same_origin=True, settings={"endpoints": "/oauth"}),
+        window=OLD_DISCOVERY,
+    ),
 )
-async def drive_metadata_default(stage: ClientStage) -> None:
-    await protect(stage)
-
-
-@official_scenario(
-    "auth/metadata-var1",
-    "Serve metadata at the endpoint's well-known path, and only OpenID Connect discovery",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_DISCOVERY,
-)
-async def drive_metadata_var1(stage: ClientStage) -> None:
-    await protect(stage, Protection(names_metadata=False, faults=("metadata-404-oauth", ANY_REDIRECT)))
-
-
-@official_scenario(
-    "auth/metadata-var2",
-    "Serve metadata at the root, for an issuer with a path",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_DISCOVERY,
-)
-async def drive_metadata_var2(stage: ClientStage) -> None:
-    await protect(stage, Protection(names_metadata=False, metadata_path=WELL_KNOWN, tenant="/tenant1"))
-
-
-@official_scenario(
-    "auth/metadata-var3",
-    "Serve metadata at a custom path, and OpenID Connect discovery below the issuer",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_DISCOVERY,
-)
-async def drive_metadata_var3(stage: ClientStage) -> None:
-    path, faults = "/custom/metadata/location.json", ("metadata-only-appended", ANY_REDIRECT)
-    await protect(stage, Protection(metadata_path=path, tenant="/tenant1", faults=faults))
-
-
-@official_scenario(
-    f"{OLD_PREFIX}oauth-endpoint-fallback",
-    "Serve no metadata at all",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=OLD_DISCOVERY,
-)
-async def drive_oauth_endpoint_fallback(stage: ClientStage) -> None:
-    faults = ("metadata-404-oauth", "metadata-404-oidc", "missing-iss", ANY_REDIRECT)
-    await protect(stage, Protection(same_origin=True, faults=faults))
-
-
-@official_scenario(
-    f"{OLD_PREFIX}oauth-metadata-backcompat",
-    "Serve server metadata on the endpoint's origin",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=OLD_DISCOVERY,
-)
-async def drive_oauth_metadata_backcompat(stage: ClientStage) -> None:
-    await protect(stage, Protection(same_origin=True, settings={"endpoints": "/oauth"}))
 
 
 # --- how it is judged
 
 
+PRIORITY: Final = "prm-priority-order"
+
+
 @official_check(
-    "auth/metadata-default",
+    DEFAULT,
     "The metadata is requested at the URL in the challenge",
     requirements={
-        "prm-priority-order": "The metadata was requested at the root, not at the URL in the challenge",
+        PRIORITY: "The metadata was requested at the root, not at the URL in the challenge",
         **SHARED,
     },
 )
@@ -122,34 +101,32 @@ def _priority(flow: Flow) -> Iterator[Observation]:
         path = path_in(call)
         expected = "a request for the metadata at the URL in the challenge, not at the root"
         holds, observed = path != WELL_KNOWN, f"requested at {path}"
-        yield observe("prm-priority-order", holds, call, expected=expected, observed=observed)
-
-
-@official_check("auth/metadata-var1", "Metadata at well-known URLs is used", requirements=SHARED)
-def judge_metadata_var1(trace: Trace) -> Iterator[Observation]:
-    yield from observe_steps(trace, steps=(PRM, *ALL_STEPS))
+        yield observe(PRIORITY, holds, call, expected=expected, observed=observed)
 
 
 ISSUER_PATH: Final = "authorization-server-metadata-wrong-path"
 WITH_PATH_FAULTS: Final = {ISSUER_PATH: "The metadata was requested without the path of the issuer", **SHARED}
 
 
-@official_check(
-    "auth/metadata-var2",
-    "The metadata of an issuer with a path is used",
-    requirements=WITH_PATH_FAULTS,
-)
-def judge_metadata_var2(trace: Trace) -> Iterator[Observation]:
-    yield from observe_steps(trace, _issuer_path(Flow(trace)), steps=ALL_STEPS)
+def _steps_check(name: str, title: str, *steps: str) -> Check:
+    return official_check(name, title, requirements=SHARED)(lambda trace: observe_steps(trace, steps=steps))
 
 
-@official_check(
-    "auth/metadata-var3",
-    "The metadata below an issuer with a path is used",
-    requirements=WITH_PATH_FAULTS,
+def _path_check(name: str, title: str) -> Check:
+    return official_check(name, title, requirements=WITH_PATH_FAULTS)(
+        lambda trace: observe_steps(trace, _issuer_path(Flow(trace)), steps=ALL_STEPS)
+    )
+
+
+CHECKS: Final = (
+    _steps_check(VAR1, "Metadata at well-known URLs is used", PRM, *ALL_STEPS),
+    _path_check(VAR2, "The metadata of an issuer with a path is used"),
+    _path_check(VAR3, "The metadata below an issuer with a path is used"),
+    _steps_check(
+        NO_METADATA, "The default endpoints are used without metadata", REGISTRATION, AUTHORIZATION, TOKEN
+    ),
+    _steps_check(LOCAL_METADATA, "The metadata on the endpoint's origin is used", *ALL_STEPS),
 )
-def judge_metadata_var3(trace: Trace) -> Iterator[Observation]:
-    yield from observe_steps(trace, _issuer_path(Flow(trace)), steps=ALL_STEPS)
 
 
 def _issuer_path(flow: Flow) -> Iterator[Observation]:
@@ -160,24 +137,6 @@ def _issuer_path(flow: Flow) -> Iterator[Observation]:
             yield observe(
                 ISSUER_PATH, path != OAUTH, call, expected=expected, observed=f"requested at {path}"
             )
-
-
-@official_check(
-    f"{OLD_PREFIX}oauth-endpoint-fallback",
-    "The default endpoints are used where there is no metadata",
-    requirements=SHARED,
-)
-def judge_oauth_endpoint_fallback(trace: Trace) -> Iterator[Observation]:
-    yield from observe_steps(trace, steps=(REGISTRATION, AUTHORIZATION, TOKEN))
-
-
-@official_check(
-    f"{OLD_PREFIX}oauth-metadata-backcompat",
-    "The metadata on the endpoint's origin is used",
-    requirements=SHARED,
-)
-def judge_oauth_metadata_backcompat(trace: Trace) -> Iterator[Observation]:
-    yield from observe_steps(trace, steps=ALL_STEPS)
 
 
 @check(
@@ -345,7 +304,7 @@ def _defaults(flow: Flow, server: AuthorizationServer) -> Iterator[Observation]:
 @on_request(
     "requests metadata below the path of the endpoint",
     breaks="AU-28",
-    scenario=f"{OLD_PREFIX}oauth-metadata-backcompat",
+    scenario=LOCAL_METADATA,
 )
 def metadata_below_endpoint(request: Request, client: ScriptedClient) -> Request | None:
     if request.target == OAUTH:
@@ -356,7 +315,7 @@ def metadata_below_endpoint(request: Request, client: ScriptedClient) -> Request
 @on_request(
     "sends no version in requests for metadata",
     breaks="AU-31",
-    scenario=f"{OLD_PREFIX}oauth-metadata-backcompat",
+    scenario=LOCAL_METADATA,
 )
 def discovery_without_version(request: Request, client: ScriptedClient) -> Request | None:
     if "/.well-known/" in request.target:
@@ -365,88 +324,36 @@ def discovery_without_version(request: Request, client: ScriptedClient) -> Reque
 
 
 BEHAVIOURS: Final = (
-    behaviour(
-        "auth.root-first",
-        "requests the resource's metadata at the root",
-        breaks="prm-priority-order",
-        scenario="auth/metadata-default",
-        asks_root_first=True,
+    behaves(
+        DEFAULT, "root-first", "requests the resource's metadata at the root", PRIORITY, asks_root_first=True
     ),
-    behaviour(
-        "auth.issuer-without-path",
-        "drops the path of the issuer",
-        breaks=ISSUER_PATH,
-        scenario="auth/metadata-var2",
-        drops_issuer_path=True,
+    behaves(DEFAULT, "no-resource-metadata", "skips resource metadata", PRM, reads_resource_metadata=False),
+    behaves(
+        DEFAULT, "no-server-metadata", "skips server metadata", SERVER_METADATA, reads_server_metadata=False
     ),
-    behaviour(
-        "auth.server-at-endpoint",
+    behaves(DEFAULT, "openid-first", "tries OpenID Connect discovery first", "AU-25", openid_first=True),
+    behaves(
+        VAR1,
+        "server-at-endpoint",
         "expects the authorization server on the endpoint's origin",
-        breaks="AU-11",
-        scenario="auth/metadata-var1",
+        "AU-11",
         reads_resource_metadata=False,
     ),
-    behaviour(
-        "auth.challenge-not-read",
-        "ignores the metadata URL in the challenge",
-        breaks="AU-12",
-        scenario="auth/metadata-var3",
-        honours_challenge=False,
+    behaves(
+        VAR1, "root-before-path", "tries the root before the endpoint's path", "AU-13", asks_root_first=True
     ),
-    behaviour(
-        "auth.root-before-path",
-        "tries the root before the path of the endpoint",
-        breaks="AU-13",
-        scenario="auth/metadata-var1",
-        asks_root_first=True,
+    behaves(VAR1, "openid-unknown", "does not support OpenID Connect discovery", "AU-23", knows_openid=False),
+    behaves(VAR2, "issuer-without-path", "drops the path of the issuer", ISSUER_PATH, drops_issuer_path=True),
+    behaves(
+        VAR2, "openid-first-with-path", "tries OpenID Connect discovery first", "AU-24", openid_first=True
     ),
-    behaviour(
-        "auth.endpoints-guessed",
+    behaves(VAR3, "challenge-not-read", "ignores the URL in the challenge", "AU-12", honours_challenge=False),
+    behaves(
+        "auth/scope-from-www-authenticate",
+        "endpoints-guessed",
         "guesses the URLs of the endpoints",
-        breaks="AU-22",
-        scenario="auth/scope-from-www-authenticate",
+        "AU-22",
         reads_server_metadata=False,
     ),
-    behaviour(
-        "auth.openid-unknown",
-        "does not support OpenID Connect discovery",
-        breaks="AU-23",
-        scenario="auth/metadata-var1",
-        knows_openid=False,
-    ),
-    behaviour(
-        "auth.openid-first-with-path",
-        "tries OpenID Connect discovery first for an issuer with a path",
-        breaks="AU-24",
-        scenario="auth/metadata-var2",
-        openid_first=True,
-    ),
-    behaviour(
-        "auth.openid-first",
-        "tries OpenID Connect discovery first",
-        breaks="AU-25",
-        scenario="auth/metadata-default",
-        openid_first=True,
-    ),
-    behaviour(
-        "auth.defaults-at-once",
-        "uses the default endpoints without trying metadata",
-        breaks="AU-29",
-        scenario=f"{OLD_PREFIX}oauth-endpoint-fallback",
-        reads_server_metadata=False,
-    ),
-    behaviour(
-        "auth.no-server-metadata",
-        "never requests the metadata of the authorization server",
-        breaks="authorization-server-metadata",
-        scenario="auth/metadata-default",
-        reads_server_metadata=False,
-    ),
-    behaviour(
-        "auth.no-resource-metadata",
-        "never requests the metadata of the resource",
-        breaks="prm-pathbased-requested",
-        scenario="auth/metadata-default",
-        reads_resource_metadata=False,
-    ),
+    behaves(NO_METADATA, "defaults-at-once", "never tries metadata", "AU-29", reads_server_metadata=False),
 )

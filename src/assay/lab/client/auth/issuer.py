@@ -2,105 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
-from assay.lab.client.declaration import in_force, official_scenario
+from assay.lab.client.declaration import in_force
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
+from assay.lab.harness.check import Check
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, behaviour, on_request
+from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Call
 
-from .altered_request import TOKEN, is_to
+from .altered_request import TOKEN, behaves, is_to
 from .flow import AuthorizationServer, AuthRequest, Flow, content
 from .official_step import AUTHORIZATION, SHARED, observe_steps
-from .protected_server import CODE_FLOW_CHECKS, LIST_AND_CALL, MAY_FAIL, OAUTH_ONLY, Protection, protect
+from .protected_server import (
+    CODE_FLOW_CHECKS,
+    LIST_AND_CALL,
+    MAY_FAIL,
+    OAUTH_ONLY,
+    Protection,
+    protected_scenario,
+)
 
 # --- what is asked
 
 
-@official_scenario(
-    "auth/iss-supported",
-    "Return the right `iss` with the code",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=in_force("AU-52"),
+def _iss_scenario(name: str, title: str, *faults: str, accepts: bool = False) -> Scenario:
+    """A scenario in which the client should accept the answer, or reject it."""
+    return protected_scenario(
+        f"auth/iss-{name}",
+        title,
+        Protection(faults=(*faults, *OAUTH_ONLY)),
+        script=LIST_AND_CALL if accepts else MAY_FAIL,
+        exercises=CODE_FLOW_CHECKS if accepts else ("auth.issuer-of-answer",),
+        window=in_force("AU-52"),
+    )
+
+
+UNANNOUNCED: Final = "metadata-without-iss"
+SCENARIOS: Final = (
+    _iss_scenario("supported", "Return the right `iss` with the code", accepts=True),
+    _iss_scenario(
+        "not-advertised", "Return no `iss`, and announce none", UNANNOUNCED, "missing-iss", accepts=True
+    ),
+    _iss_scenario("supported-missing", "Announce `iss`, and return none", "missing-iss"),
+    _iss_scenario("unexpected", "Return a wrong `iss`, and announce none", UNANNOUNCED, "wrong-iss"),
+    _iss_scenario("wrong-issuer", "Return a wrong `iss` with the code", "wrong-iss"),
+    _iss_scenario("normalized", "Return an `iss` that differs by a slash", "iss-with-slash"),
+    protected_scenario(
+        "auth/metadata-issuer-mismatch",
+        "Serve metadata with another issuer",
+        Protection(settings={"endpoints": "/mismatched-as"}, faults=("issuer-mismatch", *OAUTH_ONLY)),
+        script=MAY_FAIL,
+        exercises=("auth.issuer-of-metadata",),
+        window=in_force("AU-26"),
+    ),
 )
-async def drive_iss_supported(stage: ClientStage) -> None:
-    await protect(stage)
-
-
-@official_scenario(
-    "auth/iss-not-advertised",
-    "Return no `iss`, and announce none",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=in_force("AU-52"),
-)
-async def drive_iss_not_advertised(stage: ClientStage) -> None:
-    await protect(stage, Protection(faults=("metadata-without-iss", "missing-iss", *OAUTH_ONLY)))
-
-
-@official_scenario(
-    "auth/iss-supported-missing",
-    "Announce `iss`, and return none",
-    script=MAY_FAIL,
-    exercises=("auth.issuer-of-answer",),
-    window=in_force("AU-52"),
-)
-async def drive_iss_supported_missing(stage: ClientStage) -> None:
-    await protect(stage, Protection(faults=("missing-iss", *OAUTH_ONLY)))
-
-
-@official_scenario(
-    "auth/iss-unexpected",
-    "Return a wrong `iss`, and announce none",
-    script=MAY_FAIL,
-    exercises=("auth.issuer-of-answer",),
-    window=in_force("AU-52"),
-)
-async def drive_iss_unexpected(stage: ClientStage) -> None:
-    await protect(stage, Protection(faults=("metadata-without-iss", "wrong-iss", *OAUTH_ONLY)))
-
-
-@official_scenario(
-    "auth/iss-wrong-issuer",
-    "Return a wrong `iss` with the code",
-    script=MAY_FAIL,
-    exercises=("auth.issuer-of-answer",),
-    window=in_force("AU-52"),
-)
-async def drive_iss_wrong_issuer(stage: ClientStage) -> None:
-    await protect(stage, Protection(faults=("wrong-iss", *OAUTH_ONLY)))
-
-
-@official_scenario(
-    "auth/iss-normalized",
-    "Return an `iss` that differs by a slash",
-    script=MAY_FAIL,
-    exercises=("auth.issuer-of-answer",),
-    window=in_force("AU-52"),
-)
-async def drive_iss_normalized(stage: ClientStage) -> None:
-    await protect(stage, Protection(faults=("iss-with-slash", *OAUTH_ONLY)))
-
-
-@official_scenario(
-    "auth/metadata-issuer-mismatch",
-    "Serve metadata with another issuer",
-    script=MAY_FAIL,
-    exercises=("auth.issuer-of-metadata",),
-    window=in_force("AU-26"),
-)
-async def drive_metadata_issuer_mismatch(stage: ClientStage) -> None:
-    settings = {"endpoints": "/mismatched-as"}
-    await protect(stage, Protection(settings=settings, faults=("issuer-mismatch", *OAUTH_ONLY)))
 
 
 # --- how it is judged
@@ -165,75 +128,70 @@ def _accepted(trace: Trace, requirement: str) -> Iterator[Observation]:
     yield from observe_steps(trace, own if redirects else (), steps=steps, expected={requirement: expected})
 
 
-COMPARED: Final = "sep-2468-client-compare-iss-supported"
-
-
-@official_check(
-    "auth/iss-supported",
-    "An answer with the right `iss` is accepted",
-    requirements={COMPARED: "An answer with the right `iss` was rejected", **SHARED},
+COMPARED, PROCEEDS, MISSING, UNADVERTISED, AS_IS = (
+    f"sep-2468-client-{rule}"
+    for rule in (
+        "compare-iss-supported",
+        "proceed-no-iss",
+        "reject-missing-iss",
+        "compare-iss-unadvertised",
+        "no-normalization",
+    )
 )
-def judge_iss_supported(trace: Trace) -> Iterator[Observation]:
-    yield from _accepted(trace, COMPARED)
 
 
-@official_check(
-    "auth/iss-not-advertised",
-    "An answer without `iss` is accepted where none was announced",
-    requirements={
-        "sep-2468-client-proceed-no-iss": "An answer without `iss` was rejected, though none was announced",
-        **SHARED,
-    },
+def _iss_check(
+    name: str, title: str, judge: Callable[[Trace, str], Iterator[Observation]], requirement: str, fault: str
+) -> Check:
+    return official_check(f"auth/iss-{name}", title, requirements={requirement: fault, **SHARED})(
+        lambda trace: judge(trace, requirement)
+    )
+
+
+CHECKS: Final = (
+    _iss_check(
+        "supported",
+        "An answer with the right `iss` is accepted",
+        _accepted,
+        COMPARED,
+        "An answer with the right `iss` was rejected",
+    ),
+    _iss_check(
+        "not-advertised",
+        "An answer without `iss` is accepted where none was announced",
+        _accepted,
+        PROCEEDS,
+        "An answer without `iss` was rejected, though none was announced",
+    ),
+    _iss_check(
+        "supported-missing",
+        "An answer without the announced `iss` is rejected",
+        _rejected,
+        MISSING,
+        "An answer without the announced `iss` was accepted",
+    ),
+    _iss_check(
+        "unexpected",
+        "An answer with a wrong `iss` is rejected, even if none was announced",
+        _rejected,
+        UNADVERTISED,
+        "An answer with a wrong, unannounced `iss` was accepted",
+    ),
+    _iss_check(
+        "wrong-issuer",
+        "An answer with a wrong `iss` is rejected",
+        _rejected,
+        COMPARED,
+        "An answer with a wrong `iss` was accepted",
+    ),
+    _iss_check(
+        "normalized",
+        "Issuers are compared as they are",
+        _rejected,
+        AS_IS,
+        "An `iss` that differs by a slash was accepted",
+    ),
 )
-def judge_iss_not_advertised(trace: Trace) -> Iterator[Observation]:
-    yield from _accepted(trace, "sep-2468-client-proceed-no-iss")
-
-
-@official_check(
-    "auth/iss-supported-missing",
-    "An answer without the announced `iss` is rejected",
-    requirements={
-        "sep-2468-client-reject-missing-iss": "An answer without the announced `iss` was accepted",
-        **SHARED,
-    },
-)
-def judge_iss_supported_missing(trace: Trace) -> Iterator[Observation]:
-    yield from _rejected(trace, "sep-2468-client-reject-missing-iss")
-
-
-@official_check(
-    "auth/iss-unexpected",
-    "An answer with a wrong `iss` is rejected, even if none was announced",
-    requirements={
-        "sep-2468-client-compare-iss-unadvertised": "An answer with a wrong, unannounced `iss` was accepted",
-        **SHARED,
-    },
-)
-def judge_iss_unexpected(trace: Trace) -> Iterator[Observation]:
-    yield from _rejected(trace, "sep-2468-client-compare-iss-unadvertised")
-
-
-@official_check(
-    "auth/iss-wrong-issuer",
-    "An answer with a wrong `iss` is rejected",
-    requirements={COMPARED: "An answer with a wrong `iss` was accepted", **SHARED},
-)
-def judge_iss_wrong_issuer(trace: Trace) -> Iterator[Observation]:
-    yield from _rejected(trace, COMPARED)
-
-
-@official_check(
-    "auth/iss-normalized",
-    "Issuers are compared as they are",
-    requirements={
-        "sep-2468-client-no-normalization": "An `iss` that differs by a slash was accepted",
-        **SHARED,
-    },
-)
-def judge_iss_normalized(trace: Trace) -> Iterator[Observation]:
-    yield from _rejected(trace, "sep-2468-client-no-normalization")
-
-
 FOREIGN_METADATA: Final = "sep-2468-client-validate-metadata-issuer"
 
 
@@ -311,66 +269,37 @@ def right_issuer_refused(request: Request, client: ScriptedClient) -> Request | 
 
 @on_request(
     "rejects an answer without `iss` although none was announced",
-    breaks="sep-2468-client-proceed-no-iss",
+    breaks=PROCEEDS,
     scenario="auth/iss-not-advertised",
 )
 def issuer_insisted_on(request: Request, client: ScriptedClient) -> Request | None:
     return None if is_to(request, TOKEN) else request
 
 
+def _iss_client(scenario: str, name: str, fault: str, breaks: str, **fields: Any) -> ClientSaboteur:
+    return behaves(f"auth/iss-{scenario}", name, fault, breaks, **fields)
+
+
 BEHAVIOURS: Final = (
-    behaviour(
-        "auth.issuer-not-missed",
-        "accepts an answer without the announced `iss`",
-        breaks="sep-2468-client-reject-missing-iss",
-        scenario="auth/iss-supported-missing",
-        needs_iss=False,
+    _iss_client(
+        "supported-missing", "issuer-not-missed", "accepts an answer without `iss`", MISSING, needs_iss=False
     ),
-    behaviour(
-        "auth.any-issuer-unannounced",
-        "does not compare an `iss` that the metadata does not announce",
-        breaks="sep-2468-client-compare-iss-unadvertised",
-        scenario="auth/iss-unexpected",
-        compares_iss=False,
+    _iss_client(
+        "unexpected", "any-issuer-unannounced", "accepts any `iss`", UNADVERTISED, compares_iss=False
     ),
-    behaviour(
-        "auth.any-issuer-announced",
-        "does not compare the announced `iss`",
-        breaks=COMPARED,
-        scenario="auth/iss-wrong-issuer",
-        compares_iss=False,
-    ),
-    behaviour(
-        "auth.slash-forgiven",
-        "ignores a slash at the end of `iss`",
-        breaks="sep-2468-client-no-normalization",
-        scenario="auth/iss-normalized",
-        normalizes_iss=True,
-    ),
-    behaviour(
-        "auth.foreign-metadata",
+    _iss_client("wrong-issuer", "any-issuer-announced", "accepts any `iss`", COMPARED, compares_iss=False),
+    _iss_client("normalized", "slash-forgiven", "ignores a slash in `iss`", AS_IS, normalizes_iss=True),
+    behaves(
+        "auth/metadata-issuer-mismatch",
+        "foreign-metadata",
         "uses metadata with another issuer",
-        breaks=FOREIGN_METADATA,
-        scenario="auth/metadata-issuer-mismatch",
+        FOREIGN_METADATA,
         compares_issuer=False,
     ),
     behaviour("auth.any-issuer", "accepts an answer with a wrong `iss`", breaks="AU-52", compares_iss=False),
+    behaviour("auth.issuer-unsaid", "accepts an answer without `iss`", breaks="AU-53", needs_iss=False),
+    behaviour("auth.issuer-made-alike", "normalizes issuers", breaks="AU-54", normalizes_iss=True),
     behaviour(
-        "auth.issuer-unsaid",
-        "accepts an answer without the announced `iss`",
-        breaks="AU-53",
-        needs_iss=False,
-    ),
-    behaviour(
-        "auth.issuer-made-alike",
-        "normalizes issuers before it compares them",
-        breaks="AU-54",
-        normalizes_iss=True,
-    ),
-    behaviour(
-        "auth.metadata-of-anybody",
-        "does not compare the issuer in the metadata",
-        breaks="AU-26",
-        compares_issuer=False,
+        "auth.metadata-of-anybody", "uses metadata of another issuer", breaks="AU-26", compares_issuer=False
     ),
 )

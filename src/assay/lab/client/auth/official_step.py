@@ -13,7 +13,7 @@ from assay.lab.harness.verdict import Evidence
 
 from .flow import AuthRequest, Flow, bearer, path_in, path_of
 
-PRM, METADATA = "prm-pathbased-requested", "authorization-server-metadata"
+PRM, SERVER_METADATA = "prm-pathbased-requested", "authorization-server-metadata"
 REGISTRATION, AUTHORIZATION, TOKEN = "client-registration", "authorization-request", "token-request"
 CHALLENGE, METHOD = "pkce-code-challenge-sent", "pkce-s256-method-used"
 VERIFIER, MATCH = "pkce-code-verifier-sent", "pkce-verifier-matches-challenge"
@@ -21,7 +21,7 @@ VALID, INVALID = "valid-bearer-token", "invalid-bearer-token"
 APPLICATION: Final = "sep-837-application-type-present"
 SHARED: Final = {
     PRM: "The client did not request the metadata of the resource",
-    METADATA: "The client did not request the metadata of the authorization server",
+    SERVER_METADATA: "The client did not request the metadata of the authorization server",
     REGISTRATION: "The client did not register",
     AUTHORIZATION: "The client did not request authorization",
     TOKEN: "The client did not request a token",
@@ -34,11 +34,11 @@ SHARED: Final = {
     APPLICATION: "A registration has no valid `application_type`",
 }
 """The requirements that every check of these scenarios cites, with the fault of each."""
-ALL_STEPS: Final = (METADATA, REGISTRATION, AUTHORIZATION, TOKEN)
+ALL_STEPS: Final = (SERVER_METADATA, REGISTRATION, AUTHORIZATION, TOKEN)
 """The steps of a client that discovers the authorization server and registers there."""
 _EXPECTED: Final = {
     PRM: "a request for the metadata of the resource, at its URL",
-    METADATA: "a request for the metadata of the authorization server, at its URL",
+    SERVER_METADATA: "a request for the metadata of the authorization server, at its URL",
     REGISTRATION: "a request to the registration endpoint",
     AUTHORIZATION: "a request to the authorization endpoint",
     TOKEN: "a request to the token endpoint",
@@ -75,7 +75,7 @@ def _steps(flow: Flow) -> Iterator[Observation]:
     documents = {(server.name, path_of(url)) for server in flow.servers for url in server.documents}
     evidence: Mapping[str, Iterable[Evidence]] = {
         PRM: [call for call in flow.resource_documents if path_in(call) in metadata],
-        METADATA: [
+        SERVER_METADATA: [
             call for call in flow.server_documents if (call.request.connection, path_in(call)) in documents
         ],
         REGISTRATION: flow.registrations,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from assay.lab.client.declaration import client_scenario, in_force, official_scenario
+from assay.lab.client.declaration import client_scenario, in_force
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import on_request
@@ -25,6 +25,7 @@ from .protected_server import (
     Protection,
     Rejection,
     protect,
+    protected_scenario,
 )
 
 # --- what is asked
@@ -33,41 +34,33 @@ from .protected_server import (
 SCOPES: Final = ("mcp:basic", "mcp:read")
 
 
-@official_scenario(
-    "auth/offline-access-not-supported",
-    "Do not list `offline_access` among the supported scopes",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=in_force("sep-2207-offline-access-not-requested"),
-)
-async def drive_offline_access_not_supported(stage: ClientStage) -> None:
-    settings = {"metadata": {"scopes_supported": [*SCOPES]}}
-    await protect(stage, Protection(settings=settings, scopes=SCOPES))
-
-
 OFFLINE: Final = {"metadata": {"scopes_supported": ["mcp:basic", "offline_access"]}}
+SUPPORTED, NOT_SUPPORTED = "auth/offline-access-scope", "auth/offline-access-not-supported"
+SCENARIOS: Final = (
+    protected_scenario(
+        NOT_SUPPORTED,
+        "Do not list `offline_access` among the supported scopes",
+        Protection(settings={"metadata": {"scopes_supported": [*SCOPES]}}, scopes=SCOPES),
+        window=in_force("sep-2207-offline-access-not-requested"),
+    ),
+    protected_scenario(
+        SUPPORTED,
+        "Support `offline_access`",
+        Protection(settings={**WITH_DOCUMENTS, **OFFLINE}, scopes=("mcp:basic",)),
+        window=in_force("sep-2207-offline-access-requested"),
+    ),
+)
 
 
 @client_scenario(
     "Support `offline_access` for clients that register",
     script=LIST_AND_CALL,
-    exercises=("auth/offline-access-scope", *CODE_FLOW_CHECKS),
+    exercises=(SUPPORTED, *CODE_FLOW_CHECKS),
     transports=HTTP_ONLY,
     window=in_force("sep-2207-client-metadata-grant-types"),
 )
 async def drive_offline_access_registered(stage: ClientStage) -> None:
     await protect(stage, Protection(settings=OFFLINE, scopes=("mcp:basic",)))
-
-
-@official_scenario(
-    "auth/offline-access-scope",
-    "Support `offline_access`",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=in_force("sep-2207-offline-access-requested"),
-)
-async def drive_offline_access_scope(stage: ClientStage) -> None:
-    await protect(stage, Protection(settings={**WITH_DOCUMENTS, **OFFLINE}, scopes=("mcp:basic",)))
 
 
 @client_scenario(
@@ -101,22 +94,15 @@ NOT_REQUESTED: Final = "sep-2207-offline-access-not-requested"
 
 
 @official_check(
-    "auth/offline-access-not-supported",
+    NOT_SUPPORTED,
     "`offline_access` is not requested where it is not supported",
     requirements={NOT_REQUESTED: "`offline_access` was requested, but is not supported", **SHARED},
 )
 def judge_offline_access_not_supported(trace: Trace) -> Iterator[Observation]:
-    expected = "an authorization request without the scope offline_access"
-    own = [
-        observe(
-            NOT_REQUESTED,
-            "offline_access" not in request.scopes,
-            request,
-            expected=expected,
-            observed=f"scope {request.params.get('scope')!r}",
-        )
-        for request in Flow(trace).authorizations
-    ]
+    expected, own = "an authorization request without the scope offline_access", []
+    for request in Flow(trace).authorizations:
+        holds, observed = "offline_access" not in request.scopes, f"scope {request.params.get('scope')!r}"
+        own.append(observe(NOT_REQUESTED, holds, request, expected=expected, observed=observed))
     yield from observe_steps(trace, own, expected={NOT_REQUESTED: expected})
 
 
@@ -124,7 +110,7 @@ GRANT_TYPES, REQUESTED = "sep-2207-client-metadata-grant-types", "sep-2207-offli
 
 
 @official_check(
-    "auth/offline-access-scope",
+    SUPPORTED,
     "A client that requests `offline_access` registers for refresh tokens",
     requirements={
         GRANT_TYPES: "A registration does not include the grant type refresh_token",
@@ -182,7 +168,7 @@ def _leaks(call: Call, token: str, source: AuthRequest) -> bool:
 @on_request(
     "registers without the grant type refresh_token",
     breaks=GRANT_TYPES,
-    scenario="auth/offline-access-scope",
+    scenario=SUPPORTED,
     behaviour={"uses_document": False},
 )
 def never_offline(request: Request, client: ScriptedClient) -> Request | None:
@@ -192,7 +178,7 @@ def never_offline(request: Request, client: ScriptedClient) -> Request | None:
 @on_request(
     "never requests authorization where refresh tokens are supported",
     breaks=REQUESTED,
-    scenario="auth/offline-access-scope",
+    scenario=SUPPORTED,
 )
 def gives_up_offline(request: Request, client: ScriptedClient) -> Request | None:
     return None if is_to(request, AUTHORIZE) else request
@@ -206,13 +192,11 @@ def refresh_token_shown(request: Request, client: ScriptedClient) -> Request | N
     return request
 
 
-ALTERED: Final = (
-    alters(
-        "always-offline",
-        "always requests `offline_access`",
-        AUTHORIZE,
-        breaks=NOT_REQUESTED,
-        scenario="auth/offline-access-not-supported",
-        scope="mcp:basic mcp:read offline_access",
-    ),
+ALWAYS: Final = alters(
+    AUTHORIZE,
+    NOT_SUPPORTED,
+    "always-offline",
+    "always requests `offline_access`",
+    NOT_REQUESTED,
+    scope="mcp:basic mcp:read offline_access",
 )

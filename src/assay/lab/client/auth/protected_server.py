@@ -20,9 +20,10 @@ from assay.authority.authority import Authority
 from assay.authority.fetch import NotFetched
 from assay.authority.issued_token import access_of
 from assay.authority.settings import Settings
-from assay.lab.client.declaration import in_force, requirement
+from assay.lab.client.declaration import in_force, official_scenario, requirement
 from assay.lab.harness import Json
 from assay.lab.harness.links.http_text import JSON
+from assay.lab.harness.scenario import Scenario, Window
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, optional
 from assay.lab.harness.scripted_server.http_reply import HttpReply
@@ -311,3 +312,23 @@ WITH_RESOURCES: Final = in_force("AU-56")
 """Revisions in which resources have metadata, and a token is for one resource."""
 WITH_DISCOVERY: Final = in_force("AU-13")
 """Revisions with rules for scopes and for the discovery of this metadata."""
+
+
+def protected_scenario(
+    name: str,
+    title: str,
+    options: Protection = DEFAULT,
+    *,
+    script: ClientScript = LIST_AND_CALL,
+    exercises: tuple[str, ...] = CODE_FLOW_CHECKS,
+    window: Window = WITH_DISCOVERY,
+    aliases: tuple[str, ...] = (),
+) -> Scenario:
+    """The official scenario of this name, with a server that is protected in this way."""
+
+    async def drive(stage: ClientStage) -> None:
+        await protect(stage, options)
+
+    return official_scenario(name, title, script=script, exercises=exercises, window=window, aliases=aliases)(
+        drive
+    )

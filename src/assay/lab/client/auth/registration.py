@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -23,9 +24,9 @@ from assay.lab.harness.scripted_server.http_server import InboundRequest
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, REGISTER, TOKEN, alters, is_to
+from .altered_request import AUTHORIZE, DEFAULT, REGISTER, TOKEN, alters, behaves, is_to
 from .flow import AuthRequest, Flow, client_of, credentials
-from .official_step import AUTHORIZATION, SHARED, observe_steps
+from .official_step import APPLICATION, AUTHORIZATION, REGISTRATION, SHARED, observe_steps
 from .protected_server import (
     CIMD,
     CODE_FLOW_CHECKS,
@@ -35,22 +36,16 @@ from .protected_server import (
     WITH_DOCUMENTS,
     Protection,
     protect,
+    protected_scenario,
 )
 
 # --- what is asked
 
 
-@official_scenario(
-    "auth/basic-cimd",
-    "Support client ID metadata documents",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_DISCOVERY,
+DOCUMENTS, PREPARED = "auth/basic-cimd", "auth/pre-registration"
+WITH_CIMD: Final = protected_scenario(
+    DOCUMENTS, "Support client ID metadata documents", Protection(settings=WITH_DOCUMENTS)
 )
-async def drive_basic_cimd(stage: ClientStage) -> None:
-    await protect(stage, Protection(settings=WITH_DOCUMENTS))
-
-
 NAME, SECRET = "pre-registered-client", "pre-registered-secret"
 METHODS: Final = ("client_secret_basic",)
 KNOWN: Final = Client(id=NAME, secret=digest(SECRET), methods=METHODS)
@@ -58,7 +53,7 @@ SETTINGS: Final = {"registration": False, "methods": METHODS, "clients": (KNOWN,
 
 
 @official_scenario(
-    "auth/pre-registration",
+    PREPARED,
     "Know only a pre-registered client",
     script=LIST_AND_CALL,
     exercises=CODE_FLOW_CHECKS,
@@ -99,7 +94,7 @@ DOCUMENT_USED: Final = "cimd-client-id-used"
 
 
 @official_check(
-    "auth/basic-cimd",
+    DOCUMENTS,
     "The client id is the URL of the metadata document",
     requirements={DOCUMENT_USED: "The client id is not the URL of the metadata document", **SHARED},
 )
@@ -117,7 +112,7 @@ PRE_REGISTERED: Final = "pre-registration-auth"
 
 
 @official_check(
-    "auth/pre-registration",
+    PREPARED,
     "Pre-registered credentials are used",
     requirements={PRE_REGISTERED: "A token request does not use the pre-registered credentials", **SHARED},
 )
@@ -277,7 +272,7 @@ def _is_document(name: str) -> bool:
 # --- what the checks must catch
 
 
-@on_request("sends a wrong secret", breaks=PRE_REGISTERED, scenario="auth/pre-registration")
+@on_request("sends a wrong secret", breaks=PRE_REGISTERED, scenario=PREPARED)
 def other_secret(request: Request, client: ScriptedClient) -> Request | None:
     if is_to(request, TOKEN):
         pair = f"{client.context['client_id']}:another-secret"
@@ -285,102 +280,36 @@ def other_secret(request: Request, client: ScriptedClient) -> Request | None:
     return request
 
 
+ELSEWHERE, SITE = "http://127.0.0.1:3000/elsewhere", "https://conformance-test.local"
+_registers = partial(alters, REGISTER, DEFAULT)
 ALTERED: Final = (
-    alters(
-        "desktop-application",
-        "registers with an unknown application type",
-        REGISTER,
-        breaks="AU-45",
-        scenario="auth/metadata-default",
-        application_type="desktop",
+    _registers("no-application-type", "sends no application type", APPLICATION, application_type=None),
+    _registers(
+        "desktop-application", "sends an unknown application type", "AU-45", application_type="desktop"
     ),
     alters(
-        "redirect-unregistered",
-        "uses a redirect URI that it did not register",
-        AUTHORIZE,
-        breaks="AU-86",
-        scenario="auth/metadata-default",
-        redirect_uri="http://127.0.0.1:3000/elsewhere",
+        AUTHORIZE, DEFAULT, "redirect-unregistered", "redirects elsewhere", "AU-86", redirect_uri=ELSEWHERE
     ),
     alters(
-        "document-without-path",
-        "uses a URL without a path as client id",
-        AUTHORIZE,
-        breaks="AU-38",
-        scenario="auth/basic-cimd",
-        client_id="https://conformance-test.local",
+        AUTHORIZE, DOCUMENTS, "document-without-path", "uses a URL without a path", "AU-38", client_id=SITE
     ),
     alters(
-        "given-id-ignored",
-        "ignores its pre-registered client id",
-        AUTHORIZE,
-        breaks="AU-42",
-        scenario="auth/pre-registration",
-        client_id="somebody-else",
-    ),
-    alters(
-        "no-application-type",
-        "registers without an application type",
-        REGISTER,
-        breaks="sep-837-application-type-present",
-        scenario="auth/metadata-default",
-        application_type=None,
+        AUTHORIZE, PREPARED, "given-id-ignored", "uses another client id", "AU-42", client_id="somebody-else"
     ),
 )
 BEHAVIOURS: Final = (
-    behaviour(
-        "auth.document-unused",
-        "registers although the server supports metadata documents",
-        breaks=DOCUMENT_USED,
-        scenario="auth/basic-cimd",
-        uses_document=False,
+    behaves(DEFAULT, "id-made-up", "invents a client id", "AU-36", registers=False),
+    behaves(DEFAULT, "never-registers", "invents a client id", REGISTRATION, registers=False),
+    behaves(DEFAULT, "documents-not-offered", "uses a document everywhere", "AU-41", checks_documents=False),
+    behaves(DOCUMENTS, "document-unused", "prefers registration", DOCUMENT_USED, uses_document=False),
+    behaves(DOCUMENTS, "registers-first", "prefers registration", "AU-37", uses_document=False),
+    behaves(
+        DOCUMENTS, "documents-unknown", "does not support metadata documents", "AU-35", uses_document=False
+    ),
+    behaves(
+        "auth/token-endpoint-auth-none", "registration-unknown", "cannot register", "AU-34", registers=False
     ),
     behaviour(
-        "auth.refusal-ignored",
-        "continues as if its registration had succeeded",
-        breaks="AU-46",
-        honours_refusal=False,
-    ),
-    behaviour(
-        "auth.registration-unknown",
-        "does not support registration",
-        breaks="AU-34",
-        scenario="auth/token-endpoint-auth-none",
-        registers=False,
-    ),
-    behaviour(
-        "auth.documents-unknown",
-        "does not support metadata documents",
-        breaks="AU-35",
-        scenario="auth/basic-cimd",
-        uses_document=False,
-    ),
-    behaviour(
-        "auth.id-made-up",
-        "invents a client id",
-        breaks="AU-36",
-        scenario="auth/metadata-default",
-        registers=False,
-    ),
-    behaviour(
-        "auth.registers-first",
-        "prefers registration to its metadata document",
-        breaks="AU-37",
-        scenario="auth/basic-cimd",
-        uses_document=False,
-    ),
-    behaviour(
-        "auth.documents-not-offered",
-        "uses a metadata document although the server does not support them",
-        breaks="AU-41",
-        scenario="auth/metadata-default",
-        checks_documents=False,
-    ),
-    behaviour(
-        "auth.never-registers",
-        "invents a client id instead of registering",
-        breaks="client-registration",
-        scenario="auth/metadata-default",
-        registers=False,
+        "auth.refusal-ignored", "continues as if it were registered", breaks="AU-46", honours_refusal=False
     ),
 )

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
-from assay.lab.client.declaration import client_scenario, in_force, official_scenario
+from assay.lab.client.declaration import client_scenario, in_force
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
+from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, ENDPOINT, TOKEN, altered, alters, is_to
+from .altered_request import AUTHORIZE, DEFAULT, ENDPOINT, TOKEN, altered, alters, behaves, is_to
 from .flow import AuthRequest, Flow, bearer, content, is_absolute, query_of
 from .official_step import SHARED, observe_steps
-from .protected_server import LIST_AND_CALL, MAY_FAIL, WITH_RESOURCES, Protection, protect
+from .protected_server import LIST_AND_CALL, MAY_FAIL, WITH_RESOURCES, Protection, protect, protected_scenario
 
 # --- what is asked
 
@@ -35,23 +35,17 @@ async def drive_resource_in_capitals(stage: ClientStage) -> None:
     await protect(stage, Protection(resource=f"{stage.origin.upper()}{path}"))
 
 
-OTHER: Final = "https://evil.example.com/mcp"
-
-
-@official_scenario(
+MISMATCH: Final = "resource-mismatch-rejected"
+OTHER_RESOURCE: Final = protected_scenario(
     "auth/resource-mismatch",
     "Serve metadata of another resource",
+    Protection(resource="https://evil.example.com/mcp"),
     script=MAY_FAIL,
-    window=in_force("resource-mismatch-rejected"),
+    exercises=(),
+    window=in_force(MISMATCH),
 )
-async def drive_resource_mismatch(stage: ClientStage) -> None:
-    await protect(stage, Protection(resource=OTHER))
-
 
 # --- how it is judged
-
-
-MISMATCH: Final = "resource-mismatch-rejected"
 
 
 @official_check(
@@ -64,16 +58,8 @@ def judge_resource_mismatch(trace: Trace) -> Iterator[Observation]:
     read = [call for call in flow.resource_documents if call.status == 200 and content(call)]
     requests = [*flow.authorizations, *flow.token_requests]
     expected = "a request for the metadata, and no authorization request after it"
-    own = [
-        observe(
-            MISMATCH,
-            not requests,
-            *read[:1],
-            *requests[:1],
-            expected=expected,
-            observed="an authorization request",
-        )
-    ]
+    observed = "an authorization request"
+    own = [observe(MISMATCH, not requests, *read[:1], *requests[:1], expected=expected, observed=observed)]
     yield from observe_steps(trace, own if read or requests else (), expected={MISMATCH: expected})
 
 
@@ -175,27 +161,24 @@ def _judge_token_use(later: list[Call], flow: Flow) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-SCENARIO: Final = "auth/metadata-default"
-
-
-@on_request("never sends `resource`", breaks="AU-56", scenario=SCENARIO)
+@on_request("never sends `resource`", breaks="AU-56", scenario=DEFAULT)
 def no_resource(request: Request, client: ScriptedClient) -> Request | None:
     return altered(altered(request, AUTHORIZE, resource=None), TOKEN, resource=None)
 
 
-@on_request("ends `resource` with a slash", breaks="AU-59", scenario=SCENARIO)
+@on_request("ends `resource` with a slash", breaks="AU-59", scenario=DEFAULT)
 def resource_with_slash(request: Request, client: ScriptedClient) -> Request | None:
     return altered(request, AUTHORIZE, resource=f"{client.setup.url}/")
 
 
-@on_request("omits its token from tool calls", breaks="AU-61", scenario=SCENARIO)
+@on_request("omits its token from tool calls", breaks="AU-61", scenario=DEFAULT)
 def token_once(request: Request, client: ScriptedClient) -> Request | None:
     if is_to(request, ENDPOINT) and b'"tools/call"' in request.body:
         request.set("Authorization", None)
     return request
 
 
-@on_request("sends its token in the URL as well", breaks="AU-62", scenario=SCENARIO)
+@on_request("sends its token in the URL as well", breaks="AU-62", scenario=DEFAULT)
 def token_in_address(request: Request, client: ScriptedClient) -> Request | None:
     token = (request.header("authorization") or "").removeprefix("Bearer ")
     if is_to(request, ENDPOINT) and token:
@@ -203,58 +186,47 @@ def token_in_address(request: Request, client: ScriptedClient) -> Request | None
     return request
 
 
-@on_request("sends a token of another authorization server", breaks="AU-68", scenario=SCENARIO)
+@on_request("sends a token of another authorization server", breaks="AU-68", scenario=DEFAULT)
 def foreign_token(request: Request, client: ScriptedClient) -> Request | None:
     if is_to(request, ENDPOINT) and request.header("authorization") is None:
         request.set("Authorization", "Bearer token-of-another-server")
     return request
 
 
-@on_request("sends an invented token", breaks="invalid-bearer-token", scenario=SCENARIO)
+@on_request("sends an invented token", breaks="invalid-bearer-token", scenario=DEFAULT)
 def token_made_up(request: Request, client: ScriptedClient) -> Request | None:
     if is_to(request, ENDPOINT):
         request.set("Authorization", "Bearer made-up-by-the-client")
     return request
 
 
-@on_request("gets a token and never sends it", breaks="valid-bearer-token", scenario=SCENARIO)
+@on_request("gets a token and never sends it", breaks="valid-bearer-token", scenario=DEFAULT)
 def token_kept_back(request: Request, client: ScriptedClient) -> Request | None:
     if is_to(request, ENDPOINT):
         request.set("Authorization", None)
     return request
 
 
+ANOTHER: Final = "https://another.example/mcp"
 ALTERED: Final = (
+    alters(AUTHORIZE, DEFAULT, "resource-of-others", "names another server", "AU-57", resource=ANOTHER),
     alters(
-        "resource-of-others",
-        "names another server as `resource`",
-        AUTHORIZE,
-        breaks="AU-57",
-        scenario=SCENARIO,
-        resource="https://another.example/mcp",
-    ),
-    alters(
-        "resource-when-supported",
-        "sends `resource` only where the server supports it",
-        TOKEN,
-        breaks="AU-58",
-        scenario=SCENARIO,
-        resource=None,
+        TOKEN, DEFAULT, "resource-when-supported", "does not always send `resource`", "AU-58", resource=None
     ),
 )
 BEHAVIOURS: Final = (
-    behaviour(
-        "auth.resource-of-somebody",
+    behaves(
+        "auth/resource-mismatch",
+        "resource-of-somebody",
         "accepts metadata of another resource",
-        breaks=MISMATCH,
-        scenario="auth/resource-mismatch",
+        MISMATCH,
         checks_resource=False,
     ),
-    behaviour(
-        "auth.capitals-refused",
+    behaves(
+        "auth.resource-in-capitals",
+        "capitals-refused",
         "rejects a resource in capitals",
-        breaks="AU-60",
-        scenario="auth.resource-in-capitals",
+        "AU-60",
         case_sensitive_host=True,
     ),
 )

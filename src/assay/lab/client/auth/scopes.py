@@ -3,76 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from typing import Final
 
 from assay.lab.client.declaration import official_scenario
 from assay.lab.everything.declaration import official_check
-from assay.lab.harness import Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour
+from assay.lab.harness import Json, Observation, Trace, check, observe
+from assay.lab.harness.check import Check
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, alters
+from .altered_request import AUTHORIZE, alters, behaves
 from .flow import AuthRequest, Flow, before, content
 from .official_step import AUTHORIZATION, SHARED, observe_steps
 from .protected_server import (
     CODE_FLOW_CHECKS,
-    LIST_AND_CALL,
     MAY_FAIL,
     WITH_DISCOVERY,
     GuardedRequest,
     Protection,
     Rejection,
     protect,
+    protected_scenario,
 )
 
 # --- what is asked
 
 
-@official_scenario(
-    "auth/scope-from-scopes-supported",
-    "Name scopes in the metadata",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_DISCOVERY,
-    aliases=("auth/scope-handling",),
+_scope_scenario = partial(protected_scenario, aliases=("auth/scope-handling",))
+IN_METADATA, IN_CHALLENGE = "auth/scope-from-scopes-supported", "auth/scope-from-www-authenticate"
+NOWHERE: Final = "auth/scope-omitted-when-undefined"
+STEP_UP, RETRIES = "auth/scope-step-up", "auth/scope-retry-limit"
+SCENARIOS: Final = (
+    _scope_scenario(
+        IN_METADATA,
+        "Name scopes in the metadata",
+        Protection(scopes=("mcp:basic", "mcp:read", "mcp:write")),
+    ),
+    _scope_scenario(IN_CHALLENGE, "Name a scope in the challenge", Protection(scope="mcp:basic")),
+    _scope_scenario(NOWHERE, "Name no scope anywhere"),
+    _scope_scenario(
+        STEP_UP,
+        "Require another scope for a tool call",
+        Protection(
+            scope="mcp:basic",
+            scopes=("mcp:profile",),
+            needed_scopes={"tools/call": "mcp:write"},
+            open_handshake=True,
+        ),
+    ),
 )
-async def drive_scope_from_scopes_supported(stage: ClientStage) -> None:
-    await protect(stage, Protection(scopes=("mcp:basic", "mcp:read", "mcp:write")))
-
-
-@official_scenario(
-    "auth/scope-from-www-authenticate",
-    "Name a scope in the challenge",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_DISCOVERY,
-    aliases=("auth/scope-handling",),
-)
-async def drive_scope_from_www_authenticate(stage: ClientStage) -> None:
-    await protect(stage, Protection(scope="mcp:basic"))
-
-
-@official_scenario(
-    "auth/scope-omitted-when-undefined",
-    "Name no scope anywhere",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_DISCOVERY,
-    aliases=("auth/scope-handling",),
-)
-async def drive_scope_omitted_when_undefined(stage: ClientStage) -> None:
-    await protect(stage)
-
-
 SCOPE: Final = "mcp:admin"
 REJECTIONS: Final = 3
 """Requests that are rejected for insufficient scope; later ones get 410 Gone."""
 
 
 @official_scenario(
-    "auth/scope-retry-limit",
+    RETRIES,
     "Reject every token for insufficient scope",
     script=MAY_FAIL,
     exercises=CODE_FLOW_CHECKS,
@@ -93,91 +81,57 @@ async def drive_scope_retry_limit(stage: ClientStage) -> None:
     protected.guard = guard
 
 
-@official_scenario(
-    "auth/scope-step-up",
-    "Require another scope for a tool call",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_DISCOVERY,
-    aliases=("auth/scope-handling",),
-)
-async def drive_scope_step_up(stage: ClientStage) -> None:
-    protection = Protection(
-        scope="mcp:basic",
-        scopes=("mcp:profile",),
-        needed_scopes={"tools/call": "mcp:write"},
-        open_handshake=True,
-    )
-    await protect(stage, protection)
-
-
 # --- how it is judged
 
 
-def _judge_scopes(
-    trace: Trace, requirement: str, expected: str, holds: Callable[[AuthRequest], bool]
-) -> Iterator[Observation]:
-    own = [
-        observe(requirement, holds(request), request, expected=expected, observed=_scope(request))
-        for request in Flow(trace).authorizations
-    ]
-    yield from observe_steps(trace, own, steps=(AUTHORIZATION,), expected={requirement: expected})
+def _scope_check(
+    name: str, title: str, fault: str, expected: str, holds: Callable[[AuthRequest], bool]
+) -> Check:
+    requirement = name.removeprefix("auth/")
+
+    @official_check(name, title, requirements={requirement: fault, **SHARED})
+    def judge(trace: Trace) -> Iterator[Observation]:
+        own = [
+            observe(requirement, holds(request), request, expected=expected, observed=_scope(request))
+            for request in Flow(trace).authorizations
+        ]
+        yield from observe_steps(trace, own, steps=(AUTHORIZATION,), expected={requirement: expected})
+
+    return judge
 
 
 def _scope(request: AuthRequest) -> str:
     return f"scope {request.params.get('scope')!r}"
 
 
-@official_check(
-    "auth/scope-from-scopes-supported",
-    "All scopes in the metadata are requested",
-    requirements={
-        "scope-from-scopes-supported": "An authorization request lacks a scope of the metadata",
-        **SHARED,
-    },
+CHECKS: Final = (
+    _scope_check(
+        IN_METADATA,
+        "All scopes in the metadata are requested",
+        "An authorization request lacks a scope of the metadata",
+        "the scopes mcp:basic, mcp:read and mcp:write of the metadata",
+        lambda request: {"mcp:basic", "mcp:read", "mcp:write"} <= {*request.scopes},
+    ),
+    _scope_check(
+        IN_CHALLENGE,
+        "The scope in the challenge is requested",
+        "An authorization request lacks the scope of the challenge",
+        "a scope with mcp:basic, as in the challenge",
+        lambda request: "mcp:basic" in request.scopes,
+    ),
+    _scope_check(
+        NOWHERE,
+        "No scope is requested where none is named",
+        "An authorization request has a scope that nothing names",
+        "no scope",
+        lambda request: not request.scopes,
+    ),
 )
-def judge_scope_from_scopes_supported(trace: Trace) -> Iterator[Observation]:
-    scopes = {"mcp:basic", "mcp:read", "mcp:write"}
-    expected = "the scopes mcp:basic, mcp:read and mcp:write of the metadata"
-    yield from _judge_scopes(
-        trace, "scope-from-scopes-supported", expected, lambda request: scopes <= {*request.scopes}
-    )
-
-
-@official_check(
-    "auth/scope-from-www-authenticate",
-    "The scope in the challenge is requested",
-    requirements={
-        "scope-from-www-authenticate": "An authorization request lacks the scope of the challenge",
-        **SHARED,
-    },
-)
-def judge_scope_from_www_authenticate(trace: Trace) -> Iterator[Observation]:
-    expected = "a scope with mcp:basic, as in the challenge"
-    yield from _judge_scopes(
-        trace, "scope-from-www-authenticate", expected, lambda request: "mcp:basic" in request.scopes
-    )
-
-
-@official_check(
-    "auth/scope-omitted-when-undefined",
-    "No scope is requested where none is named",
-    requirements={
-        "scope-omitted-when-undefined": "An authorization request has a scope that nothing names",
-        **SHARED,
-    },
-)
-def judge_scope_omitted_when_undefined(trace: Trace) -> Iterator[Observation]:
-    yield from _judge_scopes(
-        trace, "scope-omitted-when-undefined", "no scope", lambda request: not request.scopes
-    )
-
-
 MOST_ATTEMPTS: Final = 3
 
 
 @official_check(
-    "auth/scope-retry-limit",
+    RETRIES,
     "The client limits its attempts to get a scope",
     requirements={"scope-retry-limit": "The client requested the same scope too often", **SHARED},
 )
@@ -195,7 +149,7 @@ BASIC, WRITE = "mcp:basic", "mcp:write"
 
 
 @official_check(
-    "auth/scope-step-up",
+    STEP_UP,
     "A missing scope is requested, along with the earlier ones",
     requirements={
         INITIAL: "The first authorization request lacks the scope of the challenge",
@@ -318,105 +272,46 @@ def judge_retries(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
+_requests = partial(alters, AUTHORIZE)
 ALTERED: Final = (
-    alters(
+    _requests(
+        IN_METADATA,
         "one-supported-scope",
         "requests only the first scope of the metadata",
-        AUTHORIZE,
-        breaks="scope-from-scopes-supported",
-        scenario="auth/scope-from-scopes-supported",
+        "scope-from-scopes-supported",
         scope="mcp:basic",
     ),
-    alters(
+    _requests(
+        NOWHERE,
         "scope-of-its-own",
         "requests a scope that nothing names",
-        AUTHORIZE,
-        breaks="scope-omitted-when-undefined",
-        scenario="auth/scope-omitted-when-undefined",
+        "scope-omitted-when-undefined",
         scope="everything",
     ),
-    alters(
-        "same-scope-again",
-        "requests the same scope again when it was insufficient",
-        AUTHORIZE,
-        breaks=ESCALATION,
-        scenario="auth/scope-step-up",
-        scope="mcp:basic",
+    _requests(
+        STEP_UP, "same-scope-again", "requests the insufficient scope again", ESCALATION, scope="mcp:basic"
     ),
-    alters(
-        "challenge-scope-lost",
-        "requests no scope",
-        AUTHORIZE,
-        breaks="AU-17",
-        scenario="auth/scope-from-www-authenticate",
-        scope=None,
-    ),
-    alters(
-        "more-scope-than-needed",
-        "requests more than the scope of the challenge",
-        AUTHORIZE,
-        breaks="AU-18",
-        scenario="auth/scope-from-www-authenticate",
-        scope="mcp:basic mcp:admin",
+    _requests(IN_CHALLENGE, "challenge-scope-lost", "requests no scope", "AU-17", scope=None),
+    _requests(
+        IN_CHALLENGE, "more-scope-than-needed", "requests more scopes", "AU-18", scope="mcp:basic mcp:admin"
     ),
 )
+NO_LIMIT: Final[Json] = {"tracks_scopes": False, "most_authorizations": 9}
 BEHAVIOURS: Final = (
-    behaviour(
-        "auth.challenge-scope-ignored",
+    behaves(
+        IN_CHALLENGE,
+        "challenge-scope-ignored",
         "ignores the scope of the challenge",
-        breaks="scope-from-www-authenticate",
-        scenario="auth/scope-from-www-authenticate",
+        "scope-from-www-authenticate",
         honours_scope=False,
     ),
-    behaviour(
-        "auth.never-gives-up",
-        "requests authorization as long as it is rejected",
-        breaks="scope-retry-limit",
-        scenario="auth/scope-retry-limit",
-        tracks_scopes=False,
-        most_authorizations=9,
+    behaves(RETRIES, "never-gives-up", "does not limit its attempts", "scope-retry-limit", **NO_LIMIT),
+    behaves(RETRIES, "retries-without-end", "does not limit its attempts", "AU-75", **NO_LIMIT),
+    behaves(
+        STEP_UP, "first-scope-ignored", "prefers the scopes of the metadata", INITIAL, honours_scope=False
     ),
-    behaviour(
-        "auth.first-scope-ignored",
-        "prefers the scopes of the metadata to those of the first challenge",
-        breaks=INITIAL,
-        scenario="auth/scope-step-up",
-        honours_scope=False,
-    ),
-    behaviour(
-        "auth.earlier-scope-dropped",
-        "drops its earlier scope when it requests another",
-        breaks=UNION,
-        scenario="auth/scope-step-up",
-        keeps_scopes=False,
-    ),
-    behaviour(
-        "auth.only-supported-scopes",
-        "requests only scopes that the metadata lists",
-        breaks="AU-16",
-        scenario="auth/scope-step-up",
-        trusts_supported=True,
-    ),
-    behaviour(
-        "auth.scopes-replaced",
-        "replaces its earlier scope by the new one",
-        breaks="AU-19",
-        scenario="auth/scope-step-up",
-        keeps_scopes=False,
-    ),
-    behaviour(
-        "auth.never-steps-up",
-        "gives up when another scope is needed",
-        breaks="AU-74",
-        scenario="auth/scope-step-up",
-        steps_up=False,
-    ),
-    behaviour(
-        "auth.retries-without-end",
-        "does not limit its attempts",
-        breaks="AU-75",
-        scenario="auth/scope-retry-limit",
-        tracks_scopes=False,
-        most_authorizations=9,
-    ),
+    behaves(STEP_UP, "earlier-scope-dropped", "drops its earlier scope", UNION, keeps_scopes=False),
+    behaves(STEP_UP, "scopes-replaced", "drops its earlier scope", "AU-19", keeps_scopes=False),
+    behaves(STEP_UP, "only-supported-scopes", "requests only listed scopes", "AU-16", trusts_supported=True),
+    behaves(STEP_UP, "never-steps-up", "gives up when another scope is needed", "AU-74", steps_up=False),
 )

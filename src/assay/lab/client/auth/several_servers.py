@@ -8,13 +8,13 @@ from typing import Final
 from assay.lab.client.declaration import client_scenario, in_force, official_scenario
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
+from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.client_script import ClientScript, call_tool
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, REGISTER, TOKEN, altered, is_to, parameters
+from .altered_request import AUTHORIZE, REGISTER, TOKEN, altered, behaves, is_to, parameters
 from .flow import AuthRequest, Flow, client_of
 from .official_step import SHARED, observe_steps
 from .protected_server import (
@@ -260,18 +260,6 @@ def newest_id_everywhere(request: Request, client: ScriptedClient) -> Request | 
 
 
 BEHAVIOURS: Final = (
-    behaviour(
-        "auth.one-registration-for-all",
-        "registers only with the first authorization server",
-        breaks=REGISTERS,
-        scenario=MIGRATION,
-        separates_issuers=False,
-    ),
-    behaviour(
-        "auth.registers-once",
-        "uses another authorization server without registering there",
-        breaks="AU-49",
-        scenario=MIGRATION,
-        separates_issuers=False,
-    ),
+    behaves(MIGRATION, "one-registration-for-all", "registers only once", REGISTERS, separates_issuers=False),
+    behaves(MIGRATION, "registers-once", "registers only once", "AU-49", separates_issuers=False),
 )

@@ -4,55 +4,36 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-from assay.lab.client.declaration import official_scenario
 from assay.lab.everything.declaration import official_check
 from assay.lab.harness import Observation, Request, Trace, observe
+from assay.lab.harness.check import Check
 from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
-from assay.lab.harness.scripted_server.stage import ClientStage
 
-from .altered_request import AUTHORIZE, ENDPOINT, TOKEN, altered, alters, is_to
+from .altered_request import AUTHORIZE, DEFAULT, ENDPOINT, TOKEN, altered, alters, is_to
 from .flow import BASIC, NONE, POST, AuthRequest, Flow, credentials, is_absolute, method_of
 from .official_step import SHARED, authorization_of, observe_steps
-from .protected_server import CODE_FLOW_CHECKS, LIST_AND_CALL, WITH_RESOURCES, Protection, protect
+from .protected_server import WITH_RESOURCES, Protection, protected_scenario
 
 # --- what is asked
 
 
-@official_scenario(
-    "auth/token-endpoint-auth-basic",
-    "Offer client_secret_basic at the token endpoint",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_RESOURCES,
+ON_BASIC, PUBLIC, ON_POST = (f"auth/token-endpoint-auth-{method}" for method in ("basic", "none", "post"))
+_method_scenario = partial(protected_scenario, window=WITH_RESOURCES)
+SCENARIOS: Final = (
+    _method_scenario(
+        ON_BASIC,
+        "Offer client_secret_basic at the token endpoint",
+        Protection(settings={"methods": (BASIC,)}),
+    ),
+    _method_scenario(PUBLIC, "Offer a token endpoint for public clients"),
+    _method_scenario(
+        ON_POST, "Offer client_secret_post at the token endpoint", Protection(settings={"methods": (POST,)})
+    ),
 )
-async def drive_token_endpoint_auth_basic(stage: ClientStage) -> None:
-    await protect(stage, Protection(settings={"methods": (BASIC,)}))
-
-
-@official_scenario(
-    "auth/token-endpoint-auth-none",
-    "Offer a token endpoint for public clients",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_RESOURCES,
-)
-async def drive_token_endpoint_auth_none(stage: ClientStage) -> None:
-    await protect(stage)
-
-
-@official_scenario(
-    "auth/token-endpoint-auth-post",
-    "Offer client_secret_post at the token endpoint",
-    script=LIST_AND_CALL,
-    exercises=CODE_FLOW_CHECKS,
-    window=WITH_RESOURCES,
-)
-async def drive_token_endpoint_auth_post(stage: ClientStage) -> None:
-    await protect(stage, Protection(settings={"methods": (POST,)}))
-
 
 # --- how it is judged
 
@@ -72,32 +53,26 @@ FAULTS: Final = {
 }
 
 
-@official_check(
-    "auth/token-endpoint-auth-basic", "The client authenticates by HTTP Basic", requirements=FAULTS
-)
-def judge_token_endpoint_auth_basic(trace: Trace) -> Iterator[Observation]:
-    yield from _judge_method(trace, BASIC)
-
-
-@official_check("auth/token-endpoint-auth-none", "A public client does not authenticate", requirements=FAULTS)
-def judge_token_endpoint_auth_none(trace: Trace) -> Iterator[Observation]:
-    yield from _judge_method(trace, NONE)
-
-
-@official_check("auth/token-endpoint-auth-post", "The client authenticates in the form", requirements=FAULTS)
-def judge_token_endpoint_auth_post(trace: Trace) -> Iterator[Observation]:
-    yield from _judge_method(trace, POST)
-
-
-def _judge_method(trace: Trace, method: str) -> Iterator[Observation]:
-    flow = Flow(trace)
+def _method_check(name: str, title: str, method: str) -> Check:
     expected = {
         METHOD: "a request to the token endpoint",
         IN_AUTHORIZATION: "an authorization request with `resource`",
         IN_TOKEN: "a token request with `resource`",
     }
-    own = [*_methods(flow, method), *_resources(flow)]
-    yield from observe_steps(trace, own, expected=expected)
+
+    @official_check(name, title, requirements=FAULTS)
+    def judge(trace: Trace) -> Iterator[Observation]:
+        flow = Flow(trace)
+        yield from observe_steps(trace, [*_methods(flow, method), *_resources(flow)], expected=expected)
+
+    return judge
+
+
+CHECKS: Final = (
+    _method_check(ON_BASIC, "The client authenticates by HTTP Basic", BASIC),
+    _method_check(PUBLIC, "A public client does not authenticate", NONE),
+    _method_check(ON_POST, "The client authenticates in the form", POST),
+)
 
 
 def _methods(flow: Flow, expected: str) -> Iterator[Observation]:
@@ -137,13 +112,10 @@ def _resource(resource: str, request: AuthRequest) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-PUBLIC: Final = "auth/token-endpoint-auth-none"
-
-
 @on_request(
     "sends its secret in the form instead of the header",
     breaks=METHOD,
-    scenario="auth/token-endpoint-auth-basic",
+    scenario=ON_BASIC,
 )
 def secret_in_form(request: Request, client: ScriptedClient) -> Request | None:
     header = request.header("authorization") or ""
@@ -170,26 +142,14 @@ def resource_with_fragment(request: Request, client: ScriptedClient) -> Request 
     return altered(request, AUTHORIZE, resource=f"{client.setup.url}#part")
 
 
-@on_request("never requests a token", breaks="token-request", scenario="auth/metadata-default")
+@on_request("never requests a token", breaks="token-request", scenario=DEFAULT)
 def never_exchanges(request: Request, client: ScriptedClient) -> Request | None:
     return None if is_to(request, TOKEN) else request
 
 
 ALTERED: Final = (
     alters(
-        "authorized-for-anything",
-        "names no resource in the authorization request",
-        AUTHORIZE,
-        breaks=IN_AUTHORIZATION,
-        scenario=PUBLIC,
-        resource=None,
+        AUTHORIZE, PUBLIC, "authorized-for-anything", "names no resource", IN_AUTHORIZATION, resource=None
     ),
-    alters(
-        "token-for-anything",
-        "names no resource in the token request",
-        TOKEN,
-        breaks=IN_TOKEN,
-        scenario=PUBLIC,
-        resource=None,
-    ),
+    alters(TOKEN, PUBLIC, "token-for-anything", "names no resource", IN_TOKEN, resource=None),
 )

@@ -11,12 +11,12 @@ from assay.lab.client.canary import CANARY, open_canary
 from assay.lab.client.declaration import client_scenario, in_force
 from assay.lab.harness import Observation, Request, Trace, check, observe
 from assay.lab.harness.links.http_call import LOOPBACK
-from assay.lab.harness.sabotage.client_saboteur import behaviour, on_request
+from assay.lab.harness.sabotage.client_saboteur import on_request
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.transport import HTTP_ONLY
 
-from .altered_request import AUTHORIZE, altered, is_to, parameters
+from .altered_request import AUTHORIZE, altered, behaves, is_to, parameters
 from .flow import Flow
 from .protected_server import MAY_FAIL, WITH_RESOURCES, Protection, protect
 
@@ -118,18 +118,18 @@ def opens_in_shell(request: Request, client: ScriptedClient) -> Request | None:
 
 
 BEHAVIOURS: Final = (
-    behaviour(
-        "auth.in-clear",
+    behaves(
+        "auth.authorization-url-in-clear",
+        "in-clear",
         "opens an authorization URL without TLS",
-        breaks="SEC-08",
-        scenario="auth.authorization-url-in-clear",
+        "SEC-08",
         checks_addresses=False,
     ),
-    behaviour(
-        "auth.script-opened",
+    behaves(
+        "auth.authorization-url-script",
+        "script-opened",
         "opens a javascript: URL",
-        breaks="SEC-08",
-        scenario="auth.authorization-url-script",
+        "SEC-08",
         checks_addresses=False,
         opens_as_http=True,
     ),
