@@ -1,4 +1,4 @@
-"""`server/discover`, supported versions, and requests on a new connection."""
+"""`server/discover`, requests without required fields, unknown versions, and new connections."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from assay.lab.harness import (
     FaultContext,
     Json,
     Observation,
+    Response,
     Stage,
     Trace,
     check,
@@ -20,6 +21,7 @@ from assay.lab.harness import (
     observe,
     on_reply,
     on_request,
+    on_response,
     on_result,
     scenario,
 )
@@ -35,14 +37,27 @@ from assay.lab.harness.driver.message_meta import (
 )
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.need import Need
-from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of, params_of
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.retry import identity
-from assay.lab.suite.self_description import as_object, capabilities_of, is_of_revision, outcome, reply_to
-from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION
+from assay.lab.suite.self_description import (
+    as_object,
+    capabilities_of,
+    is_of_revision,
+    missing_fields,
+    outcome,
+    reply_to,
+)
+from assay.model.error import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+)
 from assay.revisions.registry import BY_DATE, HANDSHAKE
 from assay.revisions.revision import Opening
 
@@ -165,6 +180,33 @@ def _problem(result: dict[str, Any], version: str) -> str | None:
     return f"no {', '.join(absent)}" if absent else None
 
 
+@check("A request without version or capabilities is refused", requirements=("META-08", "BASE-27"))
+def judge_required_meta(trace: Trace) -> Iterator[Observation]:
+    complete: set[str] = set()
+    for exchange in trace.exchanges():
+        connection = exchange.request.frame.connection
+        lacking, reply = missing_fields(exchange, trace.revision), reply_to(exchange, trace)
+        if lacking and (reply is not None or exchange.head is not None):
+            refused, observed = _is_refused(exchange, reply, lacking), outcome(exchange, reply)
+            expected = f"error {INVALID_PARAMS} (HTTP 400) for a request without {lacking[0]}"
+            yield observe("META-08", refused, exchange, expected=expected, observed=observed)
+            if connection in complete:
+                expected = f"an error, although an earlier request had {lacking[0]}"
+                failed = exchange.result is None
+                yield observe("BASE-27", failed, exchange, expected=expected, observed=exchange)
+        elif is_of_revision(exchange, trace.revision) and exchange.result is not None:
+            complete.add(connection)
+
+
+def _is_refused(exchange: Exchange, reply: Message | None, lacking: list[str]) -> bool:
+    code = None if reply is None else reply.code
+    if exchange.head is None:
+        return code == INVALID_PARAMS
+    # A version in the header and none in the body is also a mismatch; the specification gives no order.
+    mismatch = VERSION_KEY in lacking and code == HEADER_MISMATCH
+    return (code == INVALID_PARAMS or mismatch) and exchange.head.status == 400
+
+
 @check("The refusal of a version lists supported versions", requirements=("VER-01", "VER-10"))
 def judge_versions(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
@@ -247,6 +289,37 @@ def one_version(result: Json, context: FaultContext) -> None:
 @on_result("sends `serverInfo` outside `_meta`", breaks="VER-05", method="server/discover")
 def anonymous_discovery(result: Json, context: FaultContext) -> None:
     result["serverInfo"] = result.pop("_meta")[SERVER_KEY]
+
+
+@on_request("takes missing fields from an earlier request", breaks="BASE-27")
+def remembers_client(message: Json, context: FaultContext) -> Json:
+    meta = meta_of(message)
+    if VERSION_KEY in meta and CAPABILITIES_KEY in meta:
+        context.memory.update(meta)
+    elif context.memory:
+        params_of(message)["_meta"] = {**context.memory, **meta}
+    return message
+
+
+@on_reply("refuses a request without version or capabilities with -32600", breaks="META-08")
+def meta_invalid_request(reply: Json, context: FaultContext) -> Json:
+    if "error" in reply and not {VERSION_KEY, CAPABILITIES_KEY} <= context.meta.keys():
+        reply["error"]["code"] = INVALID_REQUEST
+    return reply
+
+
+@on_request("serves a request without version or capabilities", breaks="META-08")
+def meta_optional(message: Json, context: FaultContext) -> Json:
+    if message.get("method") == "server/discover":
+        meta = {VERSION_KEY: context.revision.date, CAPABILITIES_KEY: {}, **meta_of(message)}
+        message["params"] = {**params_of(message), "_meta": meta}
+    return message
+
+
+@on_response("refuses a request without capabilities with status 200", breaks="META-08")
+def meta_status_ok(response: Response, context: FaultContext) -> None:
+    if CAPABILITIES_KEY not in context.meta:
+        response.status = 200
 
 
 @on_request("accepts an unknown version", breaks="VER-01", transports=STDIO_ONLY)

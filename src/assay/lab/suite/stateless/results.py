@@ -1,4 +1,4 @@
-"""`_meta` in requests and results, and the type of a result."""
+"""Results: their type, `_meta` and cache hints."""
 
 from __future__ import annotations
 
@@ -7,61 +7,56 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness import (
+    ABSENT,
     FaultContext,
     Json,
     Observation,
-    Response,
+    Stage,
     Trace,
     check,
+    edited_results,
     observe,
     on_reply,
-    on_request,
-    on_response,
     on_result,
+    scenario,
 )
-from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SERVER_KEY, VERSION_KEY
-from assay.lab.harness.sabotage.saboteur import meta_of, params_of
-from assay.lab.harness.trace.listing import declaration
-from assay.lab.harness.trace.message import Message
-from assay.lab.harness.trace.trace import Exchange
-from assay.lab.suite.self_description import (
-    as_object,
-    capabilities_of,
-    is_of_revision,
-    missing_fields,
-    outcome,
-    reply_to,
+from assay.lab.harness.driver.choice import NOWHERE, uris_of
+from assay.lab.harness.driver.message_meta import SERVER_KEY
+from assay.lab.harness.subject.discovery import LISTS
+from assay.lab.harness.trace.listing import declaration, listings
+from assay.lab.suite.retry import wants_input
+from assay.lab.suite.self_description import as_object, capabilities_of, is_of_revision
+from assay.revisions.registry import PER_REQUEST
+from assay.revisions.revision import Results
+
+# --- what is asked
+
+
+@scenario(
+    "Read lists and resources, which may be cached",
+    exercises=(
+        "stateless.cache-hints",
+        "stateless.cache-pages",
+        "stateless.result-type",
+        "stateless.result-meta",
+        "stateless.input-required",
+        "stateless.retired-codes",
+    ),
+    window=lambda revision: revision.results is Results.TYPED,
+    official="caching",
 )
-from assay.model.error import HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST
+async def drive_lists(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.request("server/discover")
+    for capability, method, key, _ in LISTS:
+        if stage.facts.declares(capability):
+            await peer.pages(method, key)
+    if stage.facts.declares("resources"):
+        for uri in (*uris_of(stage.facts)[:1], NOWHERE):
+            await peer.request("resources/read", {"uri": uri})
+
 
 # --- how it is judged
-
-
-@check("A request without version or capabilities is refused", requirements=("META-08", "BASE-27"))
-def judge_required_meta(trace: Trace) -> Iterator[Observation]:
-    complete: set[str] = set()
-    for exchange in trace.exchanges():
-        connection = exchange.request.frame.connection
-        lacking, reply = missing_fields(exchange, trace.revision), reply_to(exchange, trace)
-        if lacking and (reply is not None or exchange.head is not None):
-            refused, observed = _is_refused(exchange, reply, lacking), outcome(exchange, reply)
-            expected = f"error {INVALID_PARAMS} (HTTP 400) for a request without {lacking[0]}"
-            yield observe("META-08", refused, exchange, expected=expected, observed=observed)
-            if connection in complete:
-                expected = f"an error, although an earlier request had {lacking[0]}"
-                failed = exchange.result is None
-                yield observe("BASE-27", failed, exchange, expected=expected, observed=exchange)
-        elif is_of_revision(exchange, trace.revision) and exchange.result is not None:
-            complete.add(connection)
-
-
-def _is_refused(exchange: Exchange, reply: Message | None, lacking: list[str]) -> bool:
-    code = None if reply is None else reply.code
-    if exchange.head is None:
-        return code == INVALID_PARAMS
-    # A version in the header and none in the body is also a mismatch; the specification gives no order.
-    mismatch = VERSION_KEY in lacking and code == HEADER_MISMATCH
-    return (code == INVALID_PARAMS or mismatch) and exchange.head.status == 400
 
 
 _MEMBER: Final = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+[ \t]*=[ \t]*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*"
@@ -113,38 +108,31 @@ def judge_result_type(trace: Trace) -> Iterator[Observation]:
             yield observe("VER-07", kind in CORE, exchange, expected=expected, observed=observed)
 
 
+@check("Cacheable results have cache hints", requirements=("CA-01", "CA-03"), everywhere=True)
+def judge_cache_hints(trace: Trace) -> Iterator[Observation]:
+    for exchange in trace.exchanges(*trace.revision.cacheable):
+        result = exchange.result
+        if result is None or wants_input(exchange) or not is_of_revision(exchange, trace.revision):
+            continue
+        ttl, scope = result.get("ttlMs"), result.get("cacheScope")
+        hinted = type(ttl) is int and scope in ("public", "private")
+        expected = "`ttlMs` in whole milliseconds, and `cacheScope` public or private"
+        yield observe("CA-01", hinted, exchange, expected=expected, observed=f"{ttl!r} and {scope!r}")
+        if isinstance(ttl, int):
+            yield observe("CA-03", ttl >= 0, exchange, expected="`ttlMs` of 0 or more", observed=ttl)
+
+
+@check("All pages of a list have the same cache scope", requirements=("CA-04",))
+def judge_cache_pages(trace: Trace) -> Iterator[Observation]:
+    for _, method, key, _ in LISTS:
+        for listing in listings(trace, method, key):
+            scopes = [str((page.result or {}).get("cacheScope")) for page in listing.pages if page.result]
+            if len(scopes) > 1:
+                same = len(set(scopes)) == 1
+                yield observe("CA-04", same, listing, expected="one scope", observed=", ".join(scopes))
+
+
 # --- what the checks must catch
-
-
-@on_request("takes missing fields from an earlier request", breaks="BASE-27")
-def remembers_client(message: Json, context: FaultContext) -> Json:
-    meta = meta_of(message)
-    if VERSION_KEY in meta and CAPABILITIES_KEY in meta:
-        context.memory.update(meta)
-    elif context.memory:
-        params_of(message)["_meta"] = {**context.memory, **meta}
-    return message
-
-
-@on_reply("refuses a request without version or capabilities with -32600", breaks="META-08")
-def meta_invalid_request(reply: Json, context: FaultContext) -> Json:
-    if "error" in reply and not {VERSION_KEY, CAPABILITIES_KEY} <= context.meta.keys():
-        reply["error"]["code"] = INVALID_REQUEST
-    return reply
-
-
-@on_request("serves a request without version or capabilities", breaks="META-08")
-def meta_optional(message: Json, context: FaultContext) -> Json:
-    if message.get("method") == "server/discover":
-        meta = {VERSION_KEY: context.revision.date, CAPABILITIES_KEY: {}, **meta_of(message)}
-        message["params"] = {**params_of(message), "_meta": meta}
-    return message
-
-
-@on_response("refuses a request without capabilities with status 200", breaks="META-08")
-def meta_status_ok(response: Response, context: FaultContext) -> None:
-    if CAPABILITIES_KEY not in context.meta:
-        response.status = 200
 
 
 @on_result("names the server only in the result of `server/discover`", breaks="META-11")
@@ -180,3 +168,27 @@ TASK: Final = {"taskId": "1", "status": "working", "createdAt": TIME, "lastUpdat
 def task_unasked(reply: Json, context: FaultContext) -> Json:
     called = context.method == "tools/call" and "result" in reply
     return {**reply, "result": {"resultType": "task", **TASK}} if called else reply
+
+
+@on_result("sends a resource without cache hints", breaks="CA-01", method="resources/read")
+def reads_without_hints(result: Json, context: FaultContext) -> None:
+    for key in ("ttlMs", "cacheScope"):
+        result.pop(key, None)
+
+
+@on_result("sends another `cacheScope` on the second page of a list", breaks="CA-04")
+def scope_by_page(result: Json, context: FaultContext) -> None:
+    if "cursor" in context.params:
+        result["cacheScope"] = "private"
+
+
+RESULT_EDITS: Final = (
+    *edited_results(
+        "tools/list", ("stateless.no-ttl", "sends a list without `ttlMs`", "CA-01", "ttlMs", ABSENT)
+    ),
+    *edited_results(
+        tuple(PER_REQUEST[-1].cacheable),
+        ("stateless.unknown-scope", "sends `shared` as `cacheScope`", "CA-01", "cacheScope", "shared"),
+        ("stateless.ttl-for-ever", "sends -1 as `ttlMs`", "CA-03", "ttlMs", -1),
+    ),
+)
