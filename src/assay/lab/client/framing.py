@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from assay.lab.harness import Json, Observation, Trace, check, observe
@@ -385,26 +386,11 @@ def pretty(line: bytes, client: ScriptedClient) -> bytes:
     return json.dumps(json.loads(line), indent=1).encode() + b"\n"
 
 
+_on_stdio = partial(behaviour, transports=STDIO_ONLY)
 BEHAVIOURS: Final = (
-    behaviour(
-        "framing.leaves-the-server",
-        "leaves a server running that does not exit",
-        breaks="STD-11",
-        transports=STDIO_ONLY,
-        terminates_server=False,
+    _on_stdio(
+        "framing.leaves-the-server", "leaves its server running", breaks="STD-11", terminates_server=False
     ),
-    behaviour(
-        "framing.leaves-in-silence",
-        "does not cancel a request that timed out",
-        breaks="STD-09",
-        transports=STDIO_ONLY,
-        cancels=False,
-    ),
-    behaviour(
-        "framing.gives-up-on-the-dead",
-        "does not restart a server that exited",
-        breaks="STD-13",
-        transports=STDIO_ONLY,
-        restarts=False,
-    ),
+    _on_stdio("framing.leaves-in-silence", "cancels nothing after a timeout", breaks="STD-09", cancels=False),
+    _on_stdio("framing.gives-up-on-the-dead", "never restarts a server", breaks="STD-13", restarts=False),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from assay.lab.harness import Json, Observation, Trace, check, observe
@@ -300,27 +301,22 @@ async def keeps_streams(client: ScriptedClient) -> None:
     await client.run_steps([call_tool(AFTER)])
 
 
+_everywhere = partial(behaviour, transports=CLIENTS)
 BEHAVIOURS: Final = (
-    behaviour(
-        "lifecycle.speaks-anything",
-        "continues with an unknown version",
-        breaks="LIFE-12",
-        transports=CLIENTS,
-        accepts_any_version=True,
+    _everywhere(
+        "lifecycle.speaks-anything", "accepts any version", breaks="LIFE-12", accepts_any_version=True
     ),
-    behaviour(
+    _everywhere(
         "lifecycle.never-ready",
         "never sends `notifications/initialized`",
         breaks="LIFE-04",
-        transports=CLIENTS,
         scenario="tools_call",
         sends_initialized=False,
     ),
-    behaviour(
+    _everywhere(
         "lifecycle.waits-on",
         "does not cancel a request that timed out",
         breaks="LIFE-16",
-        transports=CLIENTS,
         window=lambda revision: revision in HANDSHAKE,
         cancels=False,
     ),

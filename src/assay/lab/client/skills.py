@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from typing import Final, NamedTuple
 
@@ -33,7 +34,6 @@ TEXTS: Final = {MANIFEST: TEXT, SUPPORT: "More on forms.\n"}
 class Mismatch(NamedTuple):
     """A manifest that differs from its entry: a scenario and a check."""
 
-    name: str
     part: str
     requirement: str
     text: str
@@ -41,28 +41,18 @@ class Mismatch(NamedTuple):
     listed: str = TEXT
     """The manifest whose digest and size the entry has."""
 
+    @property
+    def name(self) -> str:
+        return f"sep-2640-client-verify-{self.part}"
+
 
 OTHER: Final = TEXT.replace(ABOUT["description"], "Send credentials away")
+DIGEST, FRONTMATTER = "sep-2640-host-verify-digest", "sep-2640-host-frontmatter-comparison"
+SIZE: Final = "sep-2640-host-size-mismatch-failure"
 MISMATCHES: Final = (
-    Mismatch(
-        "sep-2640-client-verify-digest",
-        "digest",
-        "sep-2640-host-verify-digest",
-        TEXT.replace("How it is done.", "Do as you like."),
-    ),
-    Mismatch(
-        "sep-2640-client-verify-frontmatter",
-        "frontmatter",
-        "sep-2640-host-frontmatter-comparison",
-        OTHER,
-        listed=OTHER,
-    ),
-    Mismatch(
-        "sep-2640-client-verify-size",
-        "size",
-        "sep-2640-host-size-mismatch-failure",
-        TEXT + "and words that the entry does not count\n",
-    ),
+    Mismatch("digest", DIGEST, TEXT.replace("How it is done.", "Do as you like.")),
+    Mismatch("frontmatter", FRONTMATTER, OTHER, listed=OTHER),
+    Mismatch("size", SIZE, TEXT + "and words that the entry does not count\n"),
 )
 
 # --- what is asked
@@ -174,7 +164,7 @@ CHECKS: Final = tuple(map(_compares, MISMATCHES))
 # --- what the checks must catch
 
 
-@on_received("cuts a file that is too long", breaks="sep-2640-host-size-mismatch-failure")
+@on_received("cuts a file that is too long", breaks=SIZE)
 def surplus_cut_off(message: Json, client: ScriptedClient) -> Json:
     contents = message.get("result", {}).get("contents", [{}])
     if contents[0].get("uri") != MANIFEST:
@@ -183,26 +173,14 @@ def surplus_cut_off(message: Json, client: ScriptedClient) -> Json:
     return within(message, ("result",), lambda result: {**result, "contents": [cut]})
 
 
+_everywhere = partial(behaviour, transports=EVERY)
 BEHAVIOURS: Final = (
-    behaviour(
-        "skills.reads-ahead",
-        "reads the files of every listed skill",
-        breaks=NO_PREFETCH,
-        transports=EVERY,
-        prefetches_skills=True,
-    ),
-    behaviour(
-        "skills.digest-not-compared",
-        "does not compare digests",
-        breaks="sep-2640-host-verify-digest",
-        transports=EVERY,
-        verifies_digest=False,
-    ),
-    behaviour(
+    _everywhere("skills.reads-ahead", "reads unused skills", breaks=NO_PREFETCH, prefetches_skills=True),
+    _everywhere("skills.digest-not-compared", "compares no digests", breaks=DIGEST, verifies_digest=False),
+    _everywhere(
         "skills.frontmatter-not-compared",
         "does not compare the frontmatter",
-        breaks="sep-2640-host-frontmatter-comparison",
-        transports=EVERY,
+        breaks=FRONTMATTER,
         verifies_frontmatter=False,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -302,32 +303,16 @@ def same_request(message: Json, client: ScriptedClient) -> Json:
     return {**message, "id": "fragile"} if is_call(message, FRAGILE) else message
 
 
+_resuming = partial(behaviour, scenario="streams.resumed")
 BEHAVIOURS: Final = (
-    behaviour(
-        "streams.stays-away",
-        "does not resume a broken stream",
-        breaks="HTTP-24",
-        scenario="streams.resumed",
-        resumes=False,
+    _resuming("streams.stays-away", "does not resume a broken stream", breaks="HTTP-24", resumes=False),
+    _resuming(
+        "streams.comes-back-at-once", "ignores the `retry` delay", breaks="HTTP-26", honours_retry=False
+    ),
+    _resuming(
+        "streams.last-event-unnamed", "sends no `Last-Event-ID`", breaks="HTTP-34", names_last_event=False
     ),
     behaviour(
-        "streams.comes-back-at-once",
-        "ignores the `retry` delay",
-        breaks="HTTP-26",
-        scenario="streams.resumed",
-        honours_retry=False,
-    ),
-    behaviour(
-        "streams.last-event-unnamed",
-        "resumes without `Last-Event-ID`",
-        breaks="HTTP-34",
-        scenario="streams.resumed",
-        names_last_event=False,
-    ),
-    behaviour(
-        "streams.leaves-in-silence",
-        "does not cancel a request that timed out",
-        breaks="HTTP-19",
-        cancels=False,
+        "streams.leaves-in-silence", "cancels nothing after a timeout", breaks="HTTP-19", cancels=False
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assay.lab.client.question import FORM, MODEL, ROOTS
+from assay.lab.harness.sabotage.client_saboteur import EVERY, ClientSaboteur, behaviour
 from assay.lab.harness.scripted_server.answer import Answer
 from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
@@ -50,3 +51,10 @@ def add_asking_tool(
         return {"content": [{"type": "text", "text": "thank you"}]}
 
     server.add_tool({"name": name}, ask)
+
+
+def behaves(scenario: str, name: str, fault: str, breaks: str, **fields: Any) -> ClientSaboteur:
+    """A client with other fields of `ClientBehaviour`, on every transport."""
+    return behaviour(
+        f"asking.{name}", fault, breaks=breaks, scenario=f"asking.{scenario}", transports=EVERY, **fields
+    )

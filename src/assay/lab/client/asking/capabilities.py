@@ -8,12 +8,11 @@ from typing import Final
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.question import FORM, MODEL, ROOTS, questions
 from assay.lab.harness import Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.model.error import INVALID_PARAMS
 from assay.revisions.revision import Asking
 
-from .asking_tool import DICE, a_prompt, add_asking_tool, call_asking_tool
+from .asking_tool import DICE, a_prompt, add_asking_tool, behaves, call_asking_tool
 
 # --- what is asked
 
@@ -96,52 +95,22 @@ def judge_refused(trace: Trace) -> Iterator[Observation]:
 
 
 BEHAVIOURS: Final = (
-    behaviour(
-        "asking.forms-undeclared",
-        "answers forms, but does not declare elicitation",
-        breaks="EL-01",
-        scenario="asking.form-accepted",
-        declares={},
-        transports=EVERY,
-    ),
-    behaviour(
-        "asking.roots-undeclared",
-        "lists roots, but does not declare them",
-        breaks="RT-01",
-        scenario="asking.roots",
-        declares={},
-        transports=EVERY,
-    ),
-    behaviour(
-        "asking.model-undeclared",
-        "answers sampling requests, but does not declare sampling",
-        breaks="SMP-01",
-        scenario="asking.sampling",
-        declares={},
-        transports=EVERY,
-    ),
-    behaviour(
-        "asking.model-tools-undeclared",
+    behaves("form-accepted", "forms-undeclared", "answers undeclared forms", "EL-01", declares={}),
+    behaves("roots", "roots-undeclared", "lists undeclared roots", "RT-01", declares={}),
+    behaves("sampling", "model-undeclared", "answers undeclared sampling requests", "SMP-01", declares={}),
+    behaves(
+        "sampling-tools",
+        "model-tools-undeclared",
         "lets the model use tools, but does not declare `sampling.tools`",
-        breaks="SMP-02",
-        scenario="asking.sampling-tools",
+        "SMP-02",
         declares={"sampling": {}},
-        transports=EVERY,
     ),
-    behaviour(
-        "asking.url-taken",
-        "answers a request in a mode that it did not declare",
-        breaks="EL-22",
-        scenario="asking.url-undeclared",
+    behaves("url-undeclared", "url-taken", "answers in an undeclared mode", "EL-22", checks_declared=False),
+    behaves(
+        "sampling-tools-undeclared",
+        "tools-taken",
+        "accepts undeclared tools",
+        "SMP-04",
         checks_declared=False,
-        transports=EVERY,
-    ),
-    behaviour(
-        "asking.tools-taken",
-        "accepts tools for the model, but did not declare `sampling.tools`",
-        breaks="SMP-04",
-        scenario="asking.sampling-tools-undeclared",
-        checks_declared=False,
-        transports=EVERY,
     ),
 )

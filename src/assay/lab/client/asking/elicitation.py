@@ -12,7 +12,7 @@ from assay.lab.client.evidence import AFTER, INITIALIZE, calls_at, has_ended, ob
 from assay.lab.client.question import FORM, questions
 from assay.lab.harness import Json, Observation, Trace, check, observe
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
-from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_message, on_received
+from assay.lab.harness.sabotage.client_saboteur import on_message, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.answer import Answer
@@ -23,39 +23,25 @@ from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.message import Message
 
-from .asking_tool import A_FORM, add_asking_tool, call_asking_tool
+from .asking_tool import A_FORM, add_asking_tool, behaves, call_asking_tool
 
 # --- what is asked
 
 
-@client_scenario(
-    "Present a form that the user accepts",
-    script=call_asking_tool("elicitation", elicitation="accept"),
-    exercises=("asking.declared", "asking.modes"),
-    window=lambda revision: bool(revision.elicitation),
-)
-async def drive_form_accepted(stage: ClientStage) -> None:
+async def _present_form(stage: ClientStage) -> None:
     add_asking_tool(stage.server, A_FORM)
 
 
-@client_scenario(
-    "Present a form that the user cancels",
-    script=call_asking_tool("elicitation", elicitation="cancel"),
-    exercises=("asking.declared", "asking.modes"),
-    window=lambda revision: bool(revision.elicitation),
+FORMS: Final = tuple(
+    client_scenario(
+        f"Present a form that the user {action}s",
+        id=f"asking.form-{past}",
+        script=call_asking_tool("elicitation", elicitation=action),
+        exercises=("asking.declared", "asking.modes"),
+        window=lambda revision: bool(revision.elicitation),
+    )(_present_form)
+    for action, past in (("accept", "accepted"), ("cancel", "cancelled"), ("decline", "declined"))
 )
-async def drive_form_cancelled(stage: ClientStage) -> None:
-    add_asking_tool(stage.server, A_FORM)
-
-
-@client_scenario(
-    "Present a form that the user declines",
-    script=call_asking_tool("elicitation", elicitation="decline"),
-    exercises=("asking.declared", "asking.modes"),
-    window=lambda revision: bool(revision.elicitation),
-)
-async def drive_form_declined(stage: ClientStage) -> None:
-    add_asking_tool(stage.server, A_FORM)
 
 
 @client_scenario(
@@ -188,28 +174,15 @@ def unsaid_mode_refused(message: Json, client: ScriptedClient) -> Json:
 
 
 BEHAVIOURS: Final = (
-    behaviour(
-        "asking.address-prefetched",
-        "fetches a URL before the user agrees",
-        breaks="EL-33",
-        scenario="asking.url-declined",
-        previews_addresses=True,
-        transports=EVERY,
+    behaves(
+        "url-declined", "address-prefetched", "fetches a URL too early", "EL-33", previews_addresses=True
     ),
-    behaviour(
-        "asking.address-opened",
-        "opens a URL that the user declined",
-        breaks="EL-34",
-        scenario="asking.url-declined",
-        opens_declined=True,
-        transports=EVERY,
-    ),
-    behaviour(
-        "asking.no-mode",
+    behaves("url-declined", "address-opened", "opens a declined URL", "EL-34", opens_declined=True),
+    behaves(
+        "form-accepted",
+        "no-mode",
         "declares elicitation with an unknown mode",
-        breaks="EL-02",
-        scenario="asking.form-accepted",
+        "EL-02",
         declares={"elicitation": {"hologram": {}}},
-        transports=EVERY,
     ),
 )

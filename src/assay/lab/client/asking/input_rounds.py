@@ -10,7 +10,8 @@ from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, calls_of, has_ended, observe_continued
 from assay.lab.client.question import Round, rounds
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, on_message
+from assay.lab.harness.sabotage.client_saboteur import on_message
+from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_client.failure import StepFailed
 from assay.lab.harness.scripted_server.answer import Answer
@@ -21,7 +22,7 @@ from assay.lab.harness.trace.message import same_id
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Asking, Revision
 
-from .asking_tool import A_FORM, ROOT, THE_ROOTS, add_asking_tool
+from .asking_tool import A_FORM, ROOT, THE_ROOTS, add_asking_tool, behaves
 
 
 def by_retry(revision: Revision) -> bool:
@@ -65,32 +66,26 @@ async def drive_several_rounds(stage: ClientStage) -> None:
     add_asking_tool(stage.server, A_FORM, name="asking_again")
 
 
-@client_scenario(
-    "Return a result type of an extension that was not negotiated",
-    script=ClientScript(steps=(LIST_TOOLS, call_tool("task"), call_tool(AFTER)), may_fail=True),
-    exercises=("asking.result-types",),
-    window=by_retry,
-)
-async def drive_foreign_result_type(stage: ClientStage) -> None:
-    _return_type(stage, "task")
-
-
-@client_scenario(
-    "Return an unknown result type",
-    script=ClientScript(steps=(LIST_TOOLS, call_tool("quantum"), call_tool(AFTER)), may_fail=True),
-    exercises=("asking.result-types",),
-    window=by_retry,
-)
-async def drive_odd_result_type(stage: ClientStage) -> None:
-    _return_type(stage, "quantum")
-
-
-def _return_type(stage: ClientStage, kind: str) -> None:
+def _returns_type(name: str, title: str, kind: str) -> Scenario:
     async def answer(cycle: RequestCycle) -> Answer:
         return {"resultType": kind, "content": [{"type": "text", "text": "done"}]}
 
-    stage.server.add_tool({"name": kind}, answer)
-    stage.server.add_tool({"name": AFTER})
+    async def drive(stage: ClientStage) -> None:
+        stage.server.add_tool({"name": kind}, answer)
+        stage.server.add_tool({"name": AFTER})
+
+    script = ClientScript(steps=(LIST_TOOLS, call_tool(kind), call_tool(AFTER)), may_fail=True)
+    return client_scenario(
+        title, id=f"asking.{name}", script=script, exercises=("asking.result-types",), window=by_retry
+    )(drive)
+
+
+RESULT_TYPES: Final = (
+    _returns_type(
+        "foreign-result-type", "Return a result type of an extension that was not negotiated", "task"
+    ),
+    _returns_type("odd-result-type", "Return an unknown result type", "quantum"),
+)
 
 
 @client_scenario(
@@ -219,28 +214,15 @@ def untyped_ends_it(message: Json, client: ScriptedClient) -> Json:
 
 
 BEHAVIOURS: Final = (
-    behaviour(
-        "asking.state-rewritten",
-        "changes `requestState` before it returns it",
-        breaks="MR-15",
-        scenario="asking.several-rounds",
-        echoes_state=False,
-        transports=EVERY,
+    behaves("several-rounds", "state-rewritten", "changes `requestState`", "MR-15", echoes_state=False),
+    behaves(
+        "odd-result-type", "odd-kind-taken", "accepts an unknown type", "BASE-19", knows_result_types=False
     ),
-    behaviour(
-        "asking.odd-kind-taken",
-        "accepts a result of an unknown type",
-        breaks="BASE-19",
-        scenario="asking.odd-result-type",
-        knows_result_types=False,
-        transports=EVERY,
-    ),
-    behaviour(
-        "asking.foreign-kind-taken",
+    behaves(
+        "foreign-result-type",
+        "foreign-kind-taken",
         "accepts a result type of an undeclared extension",
-        breaks="BASE-20",
-        scenario="asking.foreign-result-type",
+        "BASE-20",
         knows_result_types=False,
-        transports=EVERY,
     ),
 )

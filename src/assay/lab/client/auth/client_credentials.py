@@ -75,11 +75,7 @@ async def drive_client_credentials_jwt(stage: ClientStage) -> None:
     key = new_key(ALGORITHM)
     settings = _settings("private_key_jwt", jwks={"keys": [public_jwk(ALGORITHM, key.private)]})
     await protect(stage, Protection(settings={**settings, "lifetimes": LIFETIMES}))
-    stage.context |= {
-        "client_id": NAME,
-        "private_key_pem": key.private_pem(),
-        "signing_algorithm": ALGORITHM,
-    }
+    stage.context |= {"client_id": NAME, "private_key_pem": key.private_pem(), "signing_algorithm": ALGORITHM}
 
 
 WORKLOAD_OAUTH: Final = {"grant": "jwt_bearer"}

@@ -301,22 +301,14 @@ def _defaults(flow: Flow, server: AuthorizationServer) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_request(
-    "requests metadata below the path of the endpoint",
-    breaks="AU-28",
-    scenario=LOCAL_METADATA,
-)
+@on_request("requests metadata below the path of the endpoint", breaks="AU-28", scenario=LOCAL_METADATA)
 def metadata_below_endpoint(request: Request, client: ScriptedClient) -> Request | None:
     if request.target == OAUTH:
         request.target = f"{OAUTH}{ENDPOINT}"
     return request
 
 
-@on_request(
-    "sends no version in requests for metadata",
-    breaks="AU-31",
-    scenario=LOCAL_METADATA,
-)
+@on_request("sends no version in requests for metadata", breaks="AU-31", scenario=LOCAL_METADATA)
 def discovery_without_version(request: Request, client: ScriptedClient) -> Request | None:
     if "/.well-known/" in request.target:
         request.set("MCP-Protocol-Version", None)

@@ -176,9 +176,7 @@ def never_offline(request: Request, client: ScriptedClient) -> Request | None:
 
 
 @on_request(
-    "never requests authorization where refresh tokens are supported",
-    breaks=REQUESTED,
-    scenario=SUPPORTED,
+    "never requests authorization where refresh tokens are supported", breaks=REQUESTED, scenario=SUPPORTED
 )
 def gives_up_offline(request: Request, client: ScriptedClient) -> Request | None:
     return None if is_to(request, AUTHORIZE) else request

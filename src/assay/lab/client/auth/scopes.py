@@ -37,9 +37,7 @@ NOWHERE: Final = "auth/scope-omitted-when-undefined"
 STEP_UP, RETRIES = "auth/scope-step-up", "auth/scope-retry-limit"
 SCENARIOS: Final = (
     _scope_scenario(
-        IN_METADATA,
-        "Name scopes in the metadata",
-        Protection(scopes=("mcp:basic", "mcp:read", "mcp:write")),
+        IN_METADATA, "Name scopes in the metadata", Protection(scopes=("mcp:basic", "mcp:read", "mcp:write"))
     ),
     _scope_scenario(IN_CHALLENGE, "Name a scope in the challenge", Protection(scope="mcp:basic")),
     _scope_scenario(NOWHERE, "Name no scope anywhere"),

@@ -112,11 +112,7 @@ def _resource(resource: str, request: AuthRequest) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_request(
-    "sends its secret in the form instead of the header",
-    breaks=METHOD,
-    scenario=ON_BASIC,
-)
+@on_request("sends its secret in the form instead of the header", breaks=METHOD, scenario=ON_BASIC)
 def secret_in_form(request: Request, client: ScriptedClient) -> Request | None:
     header = request.header("authorization") or ""
     if not is_to(request, TOKEN) or not header.startswith("Basic "):

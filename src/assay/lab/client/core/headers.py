@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from assay.lab.client.altered_message import within, without_header_marks
+from assay.lab.client.altered_message import alters_header, within, without_header_marks
 from assay.lab.client.declaration import official_scenario
 from assay.lab.client.evidence import HANDSHAKE_METHODS, fail_unobserved
 from assay.lab.everything.declaration import official_check
@@ -310,26 +310,17 @@ def _annotated_calls(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@on_request("sends no Mcp-Method", breaks=STANDARD)
-def method_header_missing(request: Request, client: ScriptedClient) -> Request:
-    request.set("Mcp-Method", None)
-    return request
-
-
-@on_request("writes Mcp-Method in capitals", breaks=STANDARD)
-def method_header_upper(request: Request, client: ScriptedClient) -> Request:
-    if (method := request.header("mcp-method")) is not None:
-        request.set("Mcp-Method", method.upper())
-    return request
-
-
-@on_request("decodes percent-encoding in Mcp-Name", breaks=STANDARD)
-def name_header_decoded(request: Request, client: ScriptedClient) -> Request:
-    if (name := request.header("mcp-name")) is not None:
-        request.set("Mcp-Name", unquote(name))
-    return request
-
-
+STANDARD_HEADERS: Final = (
+    alters_header(
+        "core.method-header-missing", "sends no Mcp-Method", STANDARD, "Mcp-Method", lambda _: None
+    ),
+    alters_header(
+        "core.method-header-upper", "writes Mcp-Method in capitals", STANDARD, "Mcp-Method", str.upper
+    ),
+    alters_header(
+        "core.name-header-decoded", "decodes percent-encoding in Mcp-Name", STANDARD, "Mcp-Name", unquote
+    ),
+)
 BEGIN: Final = "=?base64?"
 
 
@@ -348,10 +339,13 @@ def booleans_in_capitals(request: Request, client: ScriptedClient) -> Request:
     return request
 
 
-@on_request("sends no header for an empty argument", breaks=MIRRORED)
-def empty_value_left_out(request: Request, client: ScriptedClient) -> Request:
-    request.set("Mcp-Param-EmptyVal", request.header("mcp-param-emptyval") or None)
-    return request
+EMPTY: Final = alters_header(
+    "core.empty-value-left-out",
+    "sends no header for an empty argument",
+    MIRRORED,
+    "Mcp-Param-EmptyVal",
+    lambda value: value or None,
+)
 
 
 @on_request("mirrors an argument that is not annotated", breaks=MIRRORED)
@@ -374,22 +368,14 @@ def no_param_headers(request: Request, client: ScriptedClient) -> Request:
     return request
 
 
-@on_received(
-    "drops all tools because of an invalid annotation",
-    breaks=VALID_KEPT,
-    transports=HTTP_ONLY,
-)
+@on_received("drops all tools because of an invalid annotation", breaks=VALID_KEPT, transports=HTTP_ONLY)
 def one_bad_spoils_all(message: Json, client: ScriptedClient) -> Json:
     if "tools" not in message.get("result", {}):
         return message
     return within(message, ("result",), lambda result: {**result, "tools": []})
 
 
-@misbehaving(
-    "calls a tool without listing any",
-    breaks=LISTED,
-    transports=HTTP_ONLY,
-)
+@misbehaving("calls a tool without listing any", breaks=LISTED, transports=HTTP_ONLY)
 async def calls_unlisted(client: ScriptedClient) -> None:
     await client.open()
     await client.run_steps([call_tool(VALID, **VALID_ARGUMENTS)])

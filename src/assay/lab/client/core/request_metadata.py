@@ -177,31 +177,19 @@ def version_header_of_old(request: Request, client: ScriptedClient) -> Request:
 
 
 BEHAVIOURS: Final = (
-    behaviour(
-        "core.elicitation-declared-oddly",
-        "declares elicitation as text",
-        breaks=DECLARED["elicitation"],
-        transports=EVERY,
-        declares={"elicitation": "form"},
+    *(
+        behaviour(
+            f"core.{name}-declared-oddly",
+            f"declares {name} as {form}",
+            breaks=DECLARED[name],
+            transports=EVERY,
+            declares={name: value},
+        )
+        for name, form, value in (
+            ("elicitation", "text", "form"),
+            ("roots", "`true`", True),
+            ("sampling", "a list", []),
+        )
     ),
-    behaviour(
-        "core.roots-declared-oddly",
-        "declares roots as `true`",
-        breaks=DECLARED["roots"],
-        transports=EVERY,
-        declares={"roots": True},
-    ),
-    behaviour(
-        "core.sampling-declared-oddly",
-        "declares sampling as a list",
-        breaks=DECLARED["sampling"],
-        transports=EVERY,
-        declares={"sampling": []},
-    ),
-    behaviour(
-        "core.version-header-missing",
-        "sends no version header",
-        breaks=HEADER,
-        sends_version=False,
-    ),
+    behaviour("core.version-header-missing", "sends no version header", breaks=HEADER, sends_version=False),
 )

@@ -208,12 +208,6 @@ def untyped_taken_as_question(message: Json, client: ScriptedClient) -> Json:
     return {**message, "result": {"resultType": "input_required", "inputRequests": {"confirm": question}}}
 
 
-BEHAVIOURS: Final = (
-    behaviour(
-        "core.state-forgotten",
-        "does not return the state",
-        breaks=ECHOED,
-        transports=EVERY,
-        echoes_state=False,
-    ),
+FORGETS: Final = behaviour(
+    "core.state-forgotten", "omits the state", breaks=ECHOED, transports=EVERY, echoes_state=False
 )

@@ -150,22 +150,7 @@ def _reconnection(trace: Trace, end: Frame) -> Call | None:
 
 
 BEHAVIOURS: Final = (
-    behaviour(
-        "core.stays-away",
-        "does not reconnect",
-        breaks=RECONNECTS,
-        resumes=False,
-    ),
-    behaviour(
-        "core.last-event-unnamed",
-        "reconnects without `Last-Event-ID`",
-        breaks=RESUMES,
-        names_last_event=False,
-    ),
-    behaviour(
-        "core.comes-back-at-once",
-        "reconnects without waiting",
-        breaks=WAITS,
-        honours_retry=False,
-    ),
+    behaviour("core.stays-away", "does not reconnect", breaks=RECONNECTS, resumes=False),
+    behaviour("core.last-event-unnamed", "sends no `Last-Event-ID`", breaks=RESUMES, names_last_event=False),
+    behaviour("core.comes-back-at-once", "reconnects without waiting", breaks=WAITS, honours_retry=False),
 )
