@@ -108,5 +108,4 @@ def alters_header(
             request.set(header, change(value))
         return request
 
-    saboteur: ClientSaboteur = on_request(fault, id=name, breaks=breaks, **options)(alter)
-    return saboteur
+    return on_request(fault, id=name, breaks=breaks, **options)(alter)

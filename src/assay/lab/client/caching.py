@@ -217,8 +217,7 @@ def _omits_step(name: str, fault: str, breaks: str, omitted: int, **options: Any
         steps = client.context["steps"]
         await client.run_steps([*steps[:omitted], *steps[omitted + 1 :]])
 
-    saboteur: ClientSaboteur = misbehaving(fault, id=name, breaks=breaks, **options)(behave)
-    return saboteur
+    return misbehaving(fault, id=name, breaks=breaks, **options)(behave)
 
 
 REUSE: Final = (
@@ -230,20 +229,19 @@ REUSE: Final = (
 )
 
 
-def _keep(message: Json) -> Json:
+def _keep(message: Json, client: ScriptedClient) -> Json:
     if "ttlMs" not in message.get("result", {}):
         return message
     return within(message, ("result",), lambda result: {**result, "ttlMs": 60_000})
 
 
-@on_received("reuses a list that is stale at once", breaks="CA-08", scenario="caching.stale-at-once")
-def keeps_for_ever(message: Json, client: ScriptedClient) -> Json:
-    return _keep(message)
-
-
-@on_received("reuses a stale list", breaks="CA-09", scenario="caching.stale-soon")
-def keeps_too_long(message: Json, client: ScriptedClient) -> Json:
-    return _keep(message)
+STALE: Final = tuple(
+    on_received(fault, id=f"caching.{name}", breaks=breaks, scenario=f"caching.{scenario}")(_keep)
+    for name, fault, breaks, scenario in (
+        ("keeps-for-ever", "reuses a list that is stale at once", "CA-08", "stale-at-once"),
+        ("keeps-too-long", "reuses a stale list", "CA-09", "stale-soon"),
+    )
+)
 
 
 @on_received("fetches a list whenever it is stale", breaks="CA-10", scenario="caching.stale-soon")

@@ -69,8 +69,7 @@ def handshakes(trace: Trace) -> Iterator[Handshake]:
 
 def describes_itself(message: Message) -> bool:
     """Whether `_meta` names a version. A client of both kinds of revision may try that before a handshake."""
-    meta = message.params.get("_meta")
-    return isinstance(meta, dict) and VERSION_KEY in meta
+    return VERSION_KEY in message.meta
 
 
 def endpoint_calls(trace: Trace, *methods: str) -> Iterator[Call]:

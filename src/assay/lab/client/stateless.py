@@ -20,7 +20,7 @@ from assay.lab.harness.scripted_server.answer import Answer, AnswerError
 from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
-from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY, Transport
 from assay.lab.suite.jsonrpc.shapes import NAME, PREFIX
@@ -53,11 +53,6 @@ async def drive_refused_version(stage: ClientStage) -> None:
 # --- how it is judged
 
 
-def _meta(message: Message) -> dict[str, Any]:
-    meta = message.params.get("_meta")
-    return meta if isinstance(meta, dict) else {}
-
-
 MOST: Final = 3
 """Requests of one method with a rejected version; more of them are a loop."""
 
@@ -68,12 +63,9 @@ def judge_refused_version(trace: Trace) -> Iterator[Observation]:
     if not refused or not has_ended(trace):
         return
     first = refused[0]
-    version = _meta(first.request).get(VERSION_KEY)
-    same = [
-        again
-        for again in trace.subject_exchanges(first.method)
-        if _meta(again.request).get(VERSION_KEY) == version
-    ]
+    version = first.request.meta.get(VERSION_KEY)
+    every = trace.subject_exchanges(first.method)
+    same = [again for again in every if again.request.meta.get(VERSION_KEY) == version]
     expected, observed = "another version or an error", f"{len(same)} times the same"
     yield observe("VER-02", len(same) <= MOST, *same[:MOST], expected=expected, observed=observed)
     begin = first.request.frame.n
@@ -93,7 +85,7 @@ def judge_refused_version(trace: Trace) -> Iterator[Observation]:
 )
 def judge_extensions(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
-        for name in _extensions(_meta(message).get(CAPABILITIES_KEY)):
+        for name in _extensions(message.meta.get(CAPABILITIES_KEY)):
             prefix, slash, rest = name.partition("/")
             holds = bool(slash and PREFIX.fullmatch(prefix) and NAME.fullmatch(rest))
             yield observe("VER-06", holds, message, expected="a prefix and a name", observed=f"{name!r}")
@@ -126,7 +118,7 @@ def judge_own_words(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
         if message.shape is Shape.REQUEST and message.method != INITIALIZE:
             for key, (requirement, kind) in META.items():
-                value = _meta(message).get(key)
+                value = message.meta.get(key)
                 holds, expected = isinstance(value, kind), f"`{key}` in `_meta`"
                 yield observe(requirement, holds, message, expected=expected, observed=f"{value!r}")
 
@@ -172,7 +164,7 @@ FORMATS: Final = {
 @check("Trace context follows the W3C formats", requirements=("META-13",), everywhere=True)
 def judge_trace_context(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
-        meta = _meta(message)
+        meta = message.meta
         for key, form in FORMATS.items():
             if key in meta:
                 holds = isinstance(meta[key], str) and form.fullmatch(meta[key]) is not None
@@ -192,12 +184,9 @@ async def insists(client: ScriptedClient) -> None:
 
 def _alters_meta(name: str, fault: str, breaks: str, change: Callable[[Json], Json]) -> ClientSaboteur:
     """A client that changes `_meta` in each of its requests."""
-
-    def alter(message: Json, client: ScriptedClient) -> Json:
-        return with_meta(message, change)
-
-    saboteur: ClientSaboteur = on_message(fault, id=f"stateless.{name}", breaks=breaks)(alter)
-    return saboteur
+    return on_message(fault, id=f"stateless.{name}", breaks=breaks)(
+        lambda message, client: with_meta(message, change)
+    )
 
 
 METAS: Final = (
@@ -235,18 +224,21 @@ def probes_always(message: Json, client: ScriptedClient) -> Any:
     return [message, {"jsonrpc": "2.0", "id": f"probe-{message['id']}", "method": PROBE, "params": params}]
 
 
-def _falls_back(name: str, breaks: str, transports: frozenset[Transport]) -> ClientSaboteur:
-    def alter(message: Json, client: ScriptedClient) -> Json:
-        return within(message, ("error",), lambda error: {**error, "code": METHOD_NOT_FOUND})
-
-    fault = "tries a handshake after an error of a revision without one"
-    saboteur: ClientSaboteur = on_received(fault, id=name, breaks=breaks, transports=transports)(alter)
-    return saboteur
+def _try_handshake(message: Json, client: ScriptedClient) -> Json:
+    return within(message, ("error",), lambda error: {**error, "code": METHOD_NOT_FOUND})
 
 
-FALLBACKS: Final = (
-    _falls_back("stateless.falls-back", "VER-14", STDIO_ONLY),
-    _falls_back("stateless.falls-back-unread", "VER-15", HTTP_ONLY),
+FALLBACKS: Final = tuple(
+    on_received(
+        "tries a handshake after an error of a revision without one",
+        id=f"stateless.{name}",
+        breaks=breaks,
+        transports=transports,
+    )(_try_handshake)
+    for name, breaks, transports in (
+        ("falls-back", "VER-14", STDIO_ONLY),
+        ("falls-back-unread", "VER-15", HTTP_ONLY),
+    )
 )
 BEHAVIOURS: Final = tuple(
     behaviour(name, "does not probe on stdio", breaks=breaks, transports=STDIO_ONLY, probes=False)

@@ -271,12 +271,9 @@ def judge_reissued(trace: Trace) -> Iterator[Observation]:
 
 def _misses(name: str, fault: str, breaks: str, text: str) -> ClientSaboteur:
     """A client that does not receive the answer with this text."""
-
-    def drop(message: Json, client: ScriptedClient) -> Json | None:
-        return None if text in str(message.get("result")) else message
-
-    saboteur: ClientSaboteur = on_received(fault, id=name, breaks=breaks)(drop)
-    return saboteur
+    return on_received(fault, id=name, breaks=breaks)(
+        lambda message, client: None if text in str(message.get("result")) else message
+    )
 
 
 MISSED: Final = (

@@ -142,8 +142,7 @@ def judge_modes(trace: Trace) -> Iterator[Observation]:
 def _declared(message: Message) -> Any:
     if message.method == INITIALIZE:
         return message.params.get("capabilities")
-    meta = message.params.get("_meta")
-    return meta.get(CAPABILITIES_KEY) if isinstance(meta, dict) else None
+    return message.meta.get(CAPABILITIES_KEY)
 
 
 def _supports_forms(capability: Any) -> bool:

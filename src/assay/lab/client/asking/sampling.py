@@ -8,9 +8,8 @@ from typing import Final
 from assay.lab.client.altered_message import changed_answer
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.question import MODEL, Question, questions
-from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import on_message
-from assay.lab.harness.scripted_client.client import ScriptedClient
+from assay.lab.harness import Observation, Trace, check, observe
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, on_message
 from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
 from assay.lab.harness.scripted_server.stage import ClientStage
 
@@ -88,20 +87,17 @@ def _judge_choice(question: Question) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-def _content(message: Json, content: object) -> Json:
-    return changed_answer(message, lambda answer: {**answer, "content": content})
+def _answers(name: str, fault: str, breaks: str, scenario: str, content: object) -> ClientSaboteur:
+    """A client whose model answers with this content."""
+    return on_message(fault, id=f"asking.{name}", breaks=breaks, scenario=f"asking.{scenario}")(
+        lambda message, client: changed_answer(message, lambda answer: {**answer, "content": content})
+    )
 
 
-@on_message("the model exceeds `maxTokens`", breaks="SMP-10", scenario="asking.sampling")
-def model_talks_on(message: Json, client: ScriptedClient) -> Json:
-    return _content(message, {"type": "text", "text": "on and " * 9000})
-
-
-@on_message("the model uses no tool although it must", breaks="SMP-20", scenario="asking.sampling-tools")
-def model_uses_no_tool(message: Json, client: ScriptedClient) -> Json:
-    return _content(message, {"type": "text", "text": "no"})
-
-
-@on_message("the model uses a tool although it must not", breaks="SMP-20", scenario="asking.sampling-tools")
-def model_uses_tool(message: Json, client: ScriptedClient) -> Json:
-    return _content(message, [{"type": "tool_use", "id": "1", "name": "dice", "input": {}}])
+LONG, SHORT = ({"type": "text", "text": text} for text in ("on and " * 9000, "no"))
+TOOL_USE: Final = [{"type": "tool_use", "id": "1", "name": "dice", "input": {}}]
+ANSWERS: Final = (
+    _answers("model-talks-on", "the model exceeds `maxTokens`", "SMP-10", "sampling", LONG),
+    _answers("model-uses-no-tool", "the model uses no required tool", "SMP-20", "sampling-tools", SHORT),
+    _answers("model-uses-tool", "the model uses a forbidden tool", "SMP-20", "sampling-tools", TOOL_USE),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from assay.lab.client.altered_message import with_meta, without
 from assay.lab.client.declaration import CLIENTS, official_scenario
@@ -98,13 +98,8 @@ def _requests(trace: Trace) -> Iterator[Observation]:
     yield from _retried(trace)
 
 
-def _meta(message: Message) -> dict[str, Any]:
-    meta = message.params.get("_meta")
-    return meta if isinstance(meta, dict) else {}
-
-
 def _described(request: Message) -> Iterator[Observation]:
-    meta = _meta(request)
+    meta = request.meta
     version, capabilities, client = (meta.get(key) for key in (VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY))
     observed = f"{request.method} with _meta {meta}"
     yield observe(
@@ -126,7 +121,7 @@ def _described(request: Message) -> Iterator[Observation]:
 
 
 def _headers(call: Call, request: Message) -> Iterator[Observation]:
-    header, version = call.sent.get(VERSION), _meta(request).get(VERSION_KEY)
+    header, version = call.sent.get(VERSION), request.meta.get(VERSION_KEY)
     observed = f"{VERSION} {header!r}, in _meta {version!r}"
     yield observe(HEADER, header is not None, call, expected=f"the header {VERSION}", observed=observed)
     if header is not None and version is not None:
@@ -139,7 +134,7 @@ def _retried(trace: Trace) -> Iterator[Observation]:
     if refused is None:
         return
     later = [inquiry for inquiry in inquiries if inquiry.request.frame.n > refused.frames[-1].n]
-    versions = [_meta(inquiry.request).get(VERSION_KEY) for inquiry in later]
+    versions = [inquiry.request.meta.get(VERSION_KEY) for inquiry in later]
     yield observe(
         RETRY,
         trace.revision.date in versions,

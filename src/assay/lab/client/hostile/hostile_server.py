@@ -116,7 +116,6 @@ def stops(name: str, cause: str, *, breaks: str, scenario: str, **options: Any) 
         await client.run_steps(client.context["steps"][:2])
         raise StepFailed(cause)
 
-    saboteur: ClientSaboteur = misbehaving(
+    return misbehaving(
         f"exits because of {cause}", id=f"hostile.{name}", breaks=breaks, scenario=scenario, **options
     )(behave)
-    return saboteur

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from assay.lab.client.altered_message import within
 from assay.lab.client.declaration import client_scenario
 from assay.lab.client.evidence import AFTER, observe_continued
 from assay.lab.client.question import ROOTS, questions
 from assay.lab.harness import Json, Observation, Trace, check, observe
-from assay.lab.harness.sabotage.client_saboteur import on_message, on_received
+from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur, on_message, on_received
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import DONE, Answer
 from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
@@ -217,20 +218,17 @@ def last_counts(message: Json, client: ScriptedClient) -> Json | None:
     return None if first else message
 
 
-def _with_code(message: Json, code: int) -> Json:
-    return {**message, "error": {**message["error"], "code": code}} if "error" in message else message
+def _refuses(name: str, fault: str, breaks: str, code: int) -> ClientSaboteur:
+    """A client that sends this code in its errors."""
+    return on_message(fault, id=f"hostile.{name}", breaks=breaks, scenario="hostile.unknown")(
+        lambda message, client: within(message, ("error",), lambda error: {**error, "code": code})
+    )
 
 
-@on_message("refuses an unknown method as invalid", breaks="HOSTILE-15", scenario="hostile.unknown")
-def unknown_is_invalid(message: Json, client: ScriptedClient) -> Json:
-    return _with_code(message, -32600)
-
-
-@on_message("refuses unsupported roots as a failure", breaks="RT-04", scenario="hostile.unknown")
-def roots_failed(message: Json, client: ScriptedClient) -> Json:
-    return _with_code(message, -32603)
-
-
+REFUSALS: Final = (
+    _refuses("unknown-is-invalid", "refuses an unknown method as invalid", "HOSTILE-15", -32600),
+    _refuses("roots-failed", "refuses unsupported roots as a failure", "RT-04", -32603),
+)
 STOPPED: Final = tuple(
     stops(name, cause, breaks=breaks, scenario=f"hostile.{scenario}")
     for name, cause, breaks, scenario in (

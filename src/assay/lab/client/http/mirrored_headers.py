@@ -116,34 +116,21 @@ def _percent_encoded(name: str) -> str:
     return quote(b64decode(encoded[1])) if encoded else name
 
 
+IN_CALLS: Final[Json] = {"scenario": "tools_call"}
 HEADERS: Final = (
     alters_header(
-        "http.version-at-odds",
-        "names another version in the header than in the body",
-        "HTTP-49",
-        VERSION,
-        lambda version: DATES[0],
-        scenario="tools_call",
+        "http.version-at-odds", "names another version", "HTTP-49", VERSION, lambda _: DATES[0], **IN_CALLS
     ),
     alters_header(
-        "http.no-method-header",
-        f"sends no {METHOD}",
-        "HTTP-54",
-        METHOD,
-        lambda method: None,
-        scenario="tools_call",
+        "http.no-method-header", f"sends no {METHOD}", "HTTP-54", METHOD, lambda _: None, **IN_CALLS
     ),
     alters_header(
-        "http.another-name", f"writes {NAME} in upper case", "HTTP-55", NAME, str.upper, scenario="tools_call"
+        "http.another-name", f"writes {NAME} in upper case", "HTTP-55", NAME, str.upper, **IN_CALLS
     ),
     alters_header(
         "http.percent-name", "percent-encodes a name that is not ASCII", "HTTP-56", NAME, _percent_encoded
     ),
     behaviour(
-        "http.no-version-header",
-        "sends no version header",
-        breaks="HTTP-48",
-        sends_version=False,
-        scenario="tools_call",
+        "http.no-version-header", "sends no version", breaks="HTTP-48", sends_version=False, **IN_CALLS
     ),
 )

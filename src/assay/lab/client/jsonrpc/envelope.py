@@ -152,12 +152,9 @@ def _alters_calls(
     name: str, fault: str, breaks: str, change: Callable[[Json], Any], **options: Any
 ) -> ClientSaboteur:
     """A client that changes each of its tool calls."""
-
-    def alter(message: Json, client: ScriptedClient) -> Any:
-        return change(message) if message.get("method") == "tools/call" else message
-
-    saboteur: ClientSaboteur = on_message(fault, id=f"jsonrpc.{name}", breaks=breaks, **options)(alter)
-    return saboteur
+    return on_message(fault, id=f"jsonrpc.{name}", breaks=breaks, **options)(
+        lambda message, client: change(message) if message.get("method") == "tools/call" else message
+    )
 
 
 def _adds_key(key: str) -> Callable[[Json], Json]:

@@ -245,12 +245,9 @@ def _alters(
     name: str, fault: str, breaks: str, method: str, path: tuple[str, ...], change: Callable[[Json], Json]
 ) -> ClientSaboteur:
     """A client that changes its requests with this method."""
-
-    def alter(message: Json, client: ScriptedClient) -> Json:
-        return within_request(message, method, path, change)
-
-    saboteur: ClientSaboteur = on_message(fault, id=f"utilities.{name}", breaks=breaks)(alter)
-    return saboteur
+    return on_message(fault, id=f"utilities.{name}", breaks=breaks)(
+        lambda message, client: within_request(message, method, path, change)
+    )
 
 
 ALTERED: Final = (

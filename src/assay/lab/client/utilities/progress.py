@@ -88,8 +88,7 @@ ABSENT: Final = object()
 
 
 def _token(exchange: Exchange) -> Any:
-    meta = exchange.params.get("_meta")
-    return meta.get("progressToken", ABSENT) if isinstance(meta, dict) else ABSENT
+    return exchange.request.meta.get("progressToken", ABSENT)
 
 
 @check(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from assay.lab.client.altered_message import within_request
@@ -149,23 +150,17 @@ async def late_answer_ends_it(client: ScriptedClient) -> None:
     raise StepFailed("an answer to no request")
 
 
-def _cancel_another(message: Json) -> Json:
+def _cancel_another(message: Json, client: ScriptedClient) -> Json:
     return within_request(message, CANCELLED, ("params",), lambda params: {**params, "requestId": "made up"})
 
 
-@on_message("cancels a request that it never sent", breaks="CAN-01", scenario="framing.gives-up")
-def cancels_made_up(message: Json, client: ScriptedClient) -> Json:
-    return _cancel_another(message)
-
-
-@on_message(
-    "cancels a request that it never sent, without a handshake",
-    breaks="CAN-02",
-    transports=STDIO_ONLY,
-    scenario="framing.gives-up",
+_cancels_another = partial(on_message, "cancels a request that it never sent", scenario="framing.gives-up")
+CANCELS: Final = (
+    _cancels_another(id="utilities.cancels-made-up", breaks="CAN-01")(_cancel_another),
+    _cancels_another(id="utilities.cancels-made-up-later", breaks="CAN-02", transports=STDIO_ONLY)(
+        _cancel_another
+    ),
 )
-def cancels_made_up_later(message: Json, client: ScriptedClient) -> Json:
-    return _cancel_another(message)
 
 
 @on_message("cancels `initialize`", breaks="CAN-04", scenario="tools_call")
