@@ -173,10 +173,7 @@ def _is_message(text: bytes) -> bool:
 
 
 @check(
-    "Standard output contains only messages",
-    requirements={"STD-02": "Standard output contains something else than messages"},
-    everywhere=True,
-    transports=STDIO_ONLY,
+    "Standard output contains only messages", requirements=("STD-02",), everywhere=True, transports=STDIO_ONLY
 )
 def judge_pure_stdout(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
@@ -187,12 +184,7 @@ def judge_pure_stdout(trace: Trace) -> Iterator[Observation]:
     yield from unfinished_lines(trace, "STD-02")
 
 
-@check(
-    "Servers send no requests on stdio",
-    requirements={"STD-07": "The server sent a request"},
-    everywhere=True,
-    transports=STDIO_ONLY,
-)
+@check("Servers send no requests on stdio", requirements=("STD-07",), everywhere=True, transports=STDIO_ONLY)
 def judge_no_requests(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
         if message.fields:
@@ -201,11 +193,7 @@ def judge_no_requests(trace: Trace) -> Iterator[Observation]:
             yield observe("STD-07", allowed, message, expected=expected, observed=message)
 
 
-@check(
-    "No messages follow for a cancelled request",
-    requirements={"STD-10": "A message followed for a cancelled request"},
-    transports=STDIO_ONLY,
-)
+@check("No messages follow for a cancelled request", requirements=("STD-10",), transports=STDIO_ONLY)
 def judge_cancelled_silence(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes("cancelled"):
         late = [message for message in probe.received if _belongs_to(message, probe.info.get("id"))]
@@ -220,11 +208,7 @@ def _belongs_to(message: Message, request_id: object) -> bool:
     return isinstance(meta, dict) and same_id(meta.get(SUBSCRIPTION_KEY), request_id)
 
 
-@check(
-    "The process exits when its input ends",
-    requirements={"STD-12": "The process did not exit when its input ended"},
-    transports=STDIO_ONLY,
-)
+@check("The process exits when its input ends", requirements=("STD-12",), transports=STDIO_ONLY)
 def judge_ends_with_input(trace: Trace) -> Iterator[Observation]:
     exits = [frame for frame in trace.frames if frame.kind is Kind.EXIT]
     waited = {mark.connection: mark for mark in trace.marks("still running")}

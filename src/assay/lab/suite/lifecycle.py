@@ -132,11 +132,7 @@ def _before(trace: Trace, connection: str, end: Message) -> list[Message]:
     ]
 
 
-@check(
-    "No requests come before the client is ready",
-    requirements={"LIFE-06": "A request came before `notifications/initialized`"},
-    everywhere=True,
-)
+@check("No requests come before the client is ready", requirements=("LIFE-06",), everywhere=True)
 def judge_early_request(trace: Trace) -> Iterator[Observation]:
     ready: dict[str, Message] = {}
     for message in trace.messages:
@@ -158,7 +154,7 @@ FIELDS: Final = {"protocolVersion": str, "capabilities": dict, "serverInfo": dic
 
 @check(
     "The result of `initialize` has version, capabilities and identity",
-    requirements={"LIFE-03": "The result of `initialize` lacks a required field"},
+    requirements=("LIFE-03",),
     everywhere=True,
 )
 def judge_initialize_result(trace: Trace) -> Iterator[Observation]:
@@ -218,7 +214,7 @@ def judge_negotiated_only(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check("A supported version is confirmed", requirements={"LIFE-09": "A supported version was not confirmed"})
+@check("A supported version is confirmed", requirements=("LIFE-09",))
 def judge_version_echoed(trace: Trace) -> Iterator[Observation]:
     # The server supports the revision of the trace: it has agreed on it before.
     for exchange in trace.exchanges("initialize"):
@@ -236,13 +232,7 @@ def judge_version_echoed(trace: Trace) -> Iterator[Observation]:
 AGE: Final = {revision.date: age for age, revision in enumerate(HANDSHAKE)}
 
 
-@check(
-    "An unknown version is answered with a supported one",
-    requirements={
-        "LIFE-10": "An unknown version was not answered with a supported one",
-        "LIFE-11": "An unknown version was not answered with the newest supported one",
-    },
-)
+@check("An unknown version is answered with a supported one", requirements=("LIFE-10", "LIFE-11"))
 def judge_version_offered(trace: Trace) -> Iterator[Observation]:
     offers = dict(_offers(trace))
     supported = {version for version, offer in offers.items() if version == offer and version in AGE}

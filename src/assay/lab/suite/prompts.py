@@ -149,44 +149,32 @@ async def drive_wrong_requests(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("A server with prompts declares them", requirements={"PR-01": "Prompts are served but not declared"})
+@check("A server with prompts declares them", requirements=("PR-01",))
 def judge_declared(trace: Trace) -> Iterator[Observation]:
     yield from observe_declared(trace, "PR-01", PROMPTS)
 
 
-@check(
-    "The list of prompts is the same on every connection",
-    requirements={"PR-04": "The list of prompts differs between connections"},
-)
+@check("The list of prompts is the same on every connection", requirements=("PR-04",))
 def judge_same_for_all(trace: Trace) -> Iterator[Observation]:
     yield from observe_same_for_all(trace, "PR-04", PROMPTS)
 
 
-@check("Declared prompts can be listed", requirements={"PR-03": "Prompts are declared but cannot be listed"})
+@check("Declared prompts can be listed", requirements=("PR-03",))
 def judge_available(trace: Trace) -> Iterator[Observation]:
     yield from observe_available(trace, "PR-03", PROMPTS)
 
 
-@check(
-    "Changes of the list of prompts are announced",
-    requirements={"PR-02": "The list of prompts changed without a notification"},
-)
+@check("Changes of the list of prompts are announced", requirements=("PR-02",))
 def judge_list_changed(trace: Trace) -> Iterator[Observation]:
     yield from observe_change_announced(trace, "PR-02", PROMPTS)
 
 
-@check(
-    "Changes of prompts are announced only with `listChanged`",
-    requirements={"PR-14": "A change of prompts was announced, but `listChanged` is not declared"},
-)
+@check("Changes of prompts are announced only with `listChanged`", requirements=("PR-14",))
 def judge_negotiated(trace: Trace) -> Iterator[Observation]:
     yield from observe_unannounced(trace, "PR-14", PROMPTS)
 
 
-@check(
-    "Messages of prompts have a role and one content block",
-    requirements={"PR-08": "A message of a prompt has no valid role or content block"},
-)
+@check("Messages of prompts have a role and one content block", requirements=("PR-08",))
 def judge_messages(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         for message in get.exchange.items("messages"):
@@ -206,14 +194,7 @@ def _problem(message: Any) -> str | None:
     return None
 
 
-@check(
-    "Images, audio and resources in prompts are valid",
-    requirements={
-        "PR-05": "An image in a prompt has no Base64 data or no MIME type",
-        "PR-06": "Audio in a prompt has no Base64 data or no MIME type",
-        "PR-07": "A resource in a prompt has no valid URI, MIME type or content",
-    },
-)
+@check("Images, audio and resources in prompts are valid", requirements=("PR-05", "PR-06", "PR-07"))
 def judge_content(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         for message in get.exchange.objects("messages"):
@@ -258,10 +239,7 @@ STANDARD_CODES: Final = range(-32768, -32000 + 1)
 """Codes that JSON-RPC reserves. A server may have a more specific one than -32603 among them."""
 
 
-@check(
-    "Failures of prompts are standard errors",
-    requirements={"PR-11": "A prompt failed with a code that is not standard"},
-)
+@check("Failures of prompts are standard errors", requirements=("PR-11",))
 def judge_internal_error(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         answer = get.exchange.answer
@@ -275,10 +253,7 @@ def judge_internal_error(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check(
-    "A prompt that does not exist is refused with -32602",
-    requirements={"PR-09": "An unknown prompt was not refused with -32602"},
-)
+@check("A prompt that does not exist is refused with -32602", requirements=("PR-09",))
 def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
     listed = listed_prompts(trace)
     was_read = any(exchange.result is not None for exchange in trace.exchanges("prompts/list"))
@@ -289,13 +264,7 @@ def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
             yield observe("PR-09", refused, exchange, expected=expected, observed=exchange)
 
 
-@check(
-    "Arguments of prompts are validated",
-    requirements={
-        "PR-10": "A missing argument was not refused with -32602",
-        "PR-12": "Invalid arguments of a prompt were accepted",
-    },
-)
+@check("Arguments of prompts are validated", requirements=("PR-10", "PR-12"))
 def judge_arguments(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         problem = _arguments_problem(get)

@@ -128,11 +128,7 @@ async def drive_session_ids(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check(
-    "A session or state of another user is refused",
-    requirements={"SEC-04": "A session or state of another user was accepted"},
-    transports=HTTP_ONLY,
-)
+@check("A session or state of another user is refused", requirements=("SEC-04",), transports=HTTP_ONLY)
 def judge_another_user(trace: Trace) -> Iterator[Observation]:
     marked = {mark.connection for mark in trace.marks(BEARER)}
     owners = [call for call in trace.calls if call.request.connection not in marked]
@@ -160,14 +156,7 @@ def _is_served(call: Call) -> bool:
     return complete or not _sent_states(call)
 
 
-@check(
-    "Every request is authorized",
-    requirements={
-        "SEC-01": "A request without a token was served",
-        "SEC-02": "A session or state was accepted in place of a token",
-    },
-    transports=HTTP_ONLY,
-)
+@check("Every request is authorized", requirements=("SEC-01", "SEC-02"), transports=HTTP_ONLY)
 def judge_every_request(trace: Trace) -> Iterator[Observation]:
     for _, call in calls_with(trace, NONE):
         if is_public(call) or in_query(call):
@@ -181,11 +170,7 @@ def judge_every_request(trace: Trace) -> Iterator[Observation]:
             yield observe("SEC-02", refused, call, expected="a refusal", observed=observed)
 
 
-@check(
-    "Session ids are not predictable",
-    requirements={"SEC-03": "Session ids are predictable"},
-    transports=HTTP_ONLY,
-)
+@check("Session ids are not predictable", requirements=("SEC-03",), transports=HTTP_ONLY)
 def judge_session_ids(trace: Trace) -> Iterator[Observation]:
     ids = [(call, session) for call in trace.calls if (session := new_session_id(call)) is not None]
     for (call, session), (later_call, later) in combinations(ids, 2):

@@ -47,14 +47,7 @@ async def drive_undeclared(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check(
-    "Clients are asked only for what they declared",
-    requirements={
-        "EL-03": "An elicitation used a mode that the client did not declare",
-        "SMP-03": "A sampling request offered tools, but the client did not declare `sampling.tools`",
-        "RT-08": "Roots were requested, but the client did not declare `roots`",
-    },
-)
+@check("Clients are asked only for what they declared", requirements=("EL-03", "SMP-03", "RT-08"))
 def judge_declared_only(trace: Trace) -> Iterator[Observation]:
     received = list(questions(trace, *_RULES))
     for question in received:

@@ -98,14 +98,7 @@ PRIMITIVE: Final = ("string", "number", "integer", "boolean")
 LINK: Final = re.compile(r"\bhttps?://", re.IGNORECASE)
 
 
-@check(
-    "Elicitations are complete, and forms are flat",
-    requirements={
-        "EL-04": "An elicitation has no message or no valid mode",
-        "EL-06": "A form is not a flat object of primitive fields",
-        "EL-31": "A form contains a link",
-    },
-)
+@check("Elicitations are complete, and forms are flat", requirements=("EL-04", "EL-06", "EL-31"))
 def judge_elicitation(trace: Trace) -> Iterator[Observation]:
     for question in questions(trace, ELICIT):
         message = question.params.get("message")
@@ -161,14 +154,7 @@ DEVELOPMENT: Final = (".localhost", ".local", ".test", ".internal")
 
 @check(
     "Elicitations in url mode are complete and safe",
-    requirements={
-        "EL-07": "An elicitation in url mode lacks a required field",
-        "EL-08": "The URL of an elicitation is not valid",
-        "EL-20": "Error -32042 was sent although no page has to be opened",
-        "EL-21": "Error -32042 does not list its elicitations properly",
-        "EL-30": "The URL of an elicitation contains credentials",
-        "EL-32": "The URL of an elicitation is not https",
-    },
+    requirements=("EL-07", "EL-08", "EL-20", "EL-21", "EL-30", "EL-32"),
 )
 def judge_url_mode(trace: Trace) -> Iterator[Observation]:
     for question in questions(trace, ELICIT):
@@ -239,10 +225,7 @@ def _is_development(host: str) -> bool:
         return False
 
 
-@check(
-    "Completion notices name an elicitation of the same connection",
-    requirements={"EL-17": "A completion notice names no elicitation of this connection"},
-)
+@check("Completion notices name an elicitation of the same connection", requirements=("EL-17",))
 def judge_completion_notice(trace: Trace) -> Iterator[Observation]:
     ids = [
         (question.frames[0], question.params.get("elicitationId")) for question in questions(trace, ELICIT)
@@ -265,10 +248,7 @@ def judge_completion_notice(trace: Trace) -> Iterator[Observation]:
         )
 
 
-@check(
-    "Answers that do not fit the form are refused",
-    requirements={"EL-15": "An answer that does not fit the form was used"},
-)
+@check("Answers that do not fit the form are refused", requirements=("EL-15",))
 def judge_misfit(trace: Trace) -> Iterator[Observation]:
     for input_round in rounds_of(trace, ELICIT):
         misfits = _misfits(input_round)
@@ -299,10 +279,7 @@ def _is_refusal(outcome: Exchange) -> bool:
     return result.get("isError") is True or result.get("resultType") == "input_required"
 
 
-@check(
-    "Users may decline and cancel",
-    requirements={"EL-24": "A declined or cancelled elicitation led to an internal error"},
-)
+@check("Users may decline and cancel", requirements=("EL-24",))
 def judge_refusal(trace: Trace) -> Iterator[Observation]:
     for input_round in rounds_of(trace, ELICIT):
         action = input_round.answer.get("action")

@@ -14,15 +14,7 @@ from .question import edited_questions, on_question
 # --- how it is judged
 
 
-@check(
-    "Sampling requests hold a valid conversation",
-    requirements={
-        "SMP-05": "A sampling request asked for the context of servers",
-        "SMP-06": "A message mixes tool results with other content",
-        "SMP-07": "A tool use is not followed by its result",
-        "SMP-08": "A sampling message has no valid role or no content",
-    },
-)
+@check("Sampling requests hold a valid conversation", requirements=("SMP-05", "SMP-06", "SMP-07", "SMP-08"))
 def judge_sampling(trace: Trace) -> Iterator[Observation]:
     for question in questions(trace, SAMPLE):
         context = question.params.get("includeContext", "none")

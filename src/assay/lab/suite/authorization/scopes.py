@@ -113,10 +113,7 @@ def _is_complete(challenge: Challenge | None) -> bool:
 
 @check(
     "A challenge names every scope that the request needs",
-    requirements={
-        "AU-70": "The scopes of the challenge were not sufficient",
-        "AU-71": "A second challenge followed for the same request",
-    },
+    requirements=("AU-70", "AU-71"),
     transports=HTTP_ONLY,
 )
 def judge_step_up(trace: Trace) -> Iterator[Observation]:

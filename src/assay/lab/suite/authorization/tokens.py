@@ -112,15 +112,7 @@ async def drive_query_token(stage: Stage) -> None:
 BY_KIND: Final = {FOREIGN: ("AU-64", "AU-66", "SEC-05"), OTHER_ISSUER: ("AU-66",)}
 
 
-@check(
-    "A token for another server is refused",
-    requirements={
-        "AU-64": "A token with another audience was accepted",
-        "AU-66": "A token that was not issued for this server was accepted",
-        "SEC-05": "A token that was not issued for this server was accepted",
-    },
-    transports=GUARDED,
-)
+@check("A token for another server is refused", requirements=("AU-64", "AU-66", "SEC-05"), transports=GUARDED)
 def judge_foreign_token(trace: Trace) -> Iterator[Observation]:
     for kind, call in calls_with(trace, *BY_KIND):
         for requirement in BY_KIND[kind]:

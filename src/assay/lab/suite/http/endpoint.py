@@ -65,7 +65,7 @@ NOT_ACCEPTED: Final = {"POST": (405, 501), "GET": (404, 501)}
 
 @check(
     "The endpoint accepts POST, and GET in revisions with sessions",
-    requirements={"HTTP-01": "The endpoint does not accept a required method"},
+    requirements=("HTTP-01",),
     transports=HTTP_ONLY,
 )
 def judge_endpoint(trace: Trace) -> Iterator[Observation]:
@@ -84,10 +84,7 @@ def judge_endpoint(trace: Trace) -> Iterator[Observation]:
 
 @check(
     "An accepted notification gets 202 and no body, a refused one an error status",
-    requirements={
-        "HTTP-10": "An accepted notification or response did not get 202 without a body",
-        "HTTP-11": "A notification or response was refused without an HTTP error status",
-    },
+    requirements=("HTTP-10", "HTTP-11"),
     transports=HTTP_ONLY,
 )
 def judge_accepted_notification(trace: Trace) -> Iterator[Observation]:

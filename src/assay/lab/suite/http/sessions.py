@@ -58,10 +58,7 @@ MIN_DIFFERENCE: Final = 6
 
 @check(
     "Session ids are visible ASCII and cannot be guessed",
-    requirements={
-        "HTTP-36": "Session ids are not unique or can be guessed",
-        "HTTP-37": "A session id is empty or has characters that are not allowed",
-    },
+    requirements=("HTTP-36", "HTTP-37"),
     transports=HTTP_ONLY,
 )
 def judge_session_id(trace: Trace) -> Iterator[Observation]:
@@ -104,10 +101,7 @@ def differing(left: str, right: str) -> int:
 
 @check(
     "A request in an ended session gets 404, one without a session 400",
-    requirements={
-        "HTTP-40": "A request without a session was not refused with 400",
-        "HTTP-41": "A request in an ended session was not refused with 404",
-    },
+    requirements=("HTTP-40", "HTTP-41"),
     transports=HTTP_ONLY,
 )
 def judge_session_rules(trace: Trace) -> Iterator[Observation]:

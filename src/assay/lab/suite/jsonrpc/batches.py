@@ -54,7 +54,7 @@ async def drive_batch(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("Batches are accepted", requirements={"BASE-14": "A batch was refused or not answered completely"})
+@check("Batches are accepted", requirements=("BASE-14",))
 def judge_batches(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes("batch"):
         for request in probe.sent:

@@ -105,13 +105,7 @@ KNOWN: Final = frozenset[str]().union(*(revision.requests for revision in REVISI
 GATED: Final = {"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources"}
 
 
-@check(
-    "An unknown method gets -32601",
-    requirements={
-        "BASE-26": "An unknown method was not refused with -32601",
-        "HTTP-52": "An unknown method did not get HTTP status 404",
-    },
-)
+@check("An unknown method gets -32601", requirements=("BASE-26", "HTTP-52"))
 def judge_unknown_method(trace: Trace) -> Iterator[Observation]:
     declared = _declared(trace)
     for exchange in trace.exchanges():
@@ -141,10 +135,7 @@ EARLIER: Final = {
 }
 
 
-@check(
-    "A malformed message is refused with the standard code",
-    requirements={"RPC-01": "A malformed message was refused with the wrong code"},
-)
+@check("A malformed message is refused with the standard code", requirements=("RPC-01",))
 def judge_refusal_codes(trace: Trace) -> Iterator[Observation]:
     malformed = [message for message in trace.messages if not message.by_subject and _is_malformed(message)]
     for answer in trace.received:
@@ -229,15 +220,7 @@ RANGES: Final = (
 )
 
 
-@check(
-    "Error codes are in their ranges",
-    requirements={
-        "BASE-21": "An error has a code from -32019 to -32000",
-        "BASE-23": "An error has a code from -32099 to -32020 that is not defined",
-        "BASE-25": "An error has a reserved code",
-    },
-    everywhere=True,
-)
+@check("Error codes are in their ranges", requirements=("BASE-21", "BASE-23", "BASE-25"), everywhere=True)
 def judge_error_codes(trace: Trace) -> Iterator[Observation]:
     for message in trace.rpc_messages:
         if not message.is_response or type(message.code) is not int:

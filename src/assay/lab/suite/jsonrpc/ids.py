@@ -144,11 +144,7 @@ def _session(trace: Trace, message: Message) -> tuple[str, str] | None:
     return message.frame.connection, call.session
 
 
-@check(
-    "Notifications of the server have no id",
-    requirements={"BASE-11": "A notification has an id"},
-    everywhere=True,
-)
+@check("Notifications of the server have no id", requirements=("BASE-11",), everywhere=True)
 def judge_notification_ids(trace: Trace) -> Iterator[Observation]:
     return notifications_have_no_id(trace.received)
 

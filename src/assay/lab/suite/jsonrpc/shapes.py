@@ -66,13 +66,7 @@ def judge_wire_shape(trace: Trace) -> Iterator[Observation]:
     yield from observed_shapes("SHAPE-01", trace)
 
 
-@check(
-    "Published schemas are valid in their dialect",
-    requirements={
-        "JS-04": "A schema is not valid in its dialect",
-        "JS-06": "A schema names another dialect than 2020-12",
-    },
-)
+@check("Published schemas are valid in their dialect", requirements=("JS-04", "JS-06"))
 def judge_published_schemas(trace: Trace) -> Iterator[Observation]:
     for name, schema, evidence in _schemas(trace):
         problem = dialect_problem(schema)
@@ -159,16 +153,12 @@ def _is_host_name(prefix: str) -> bool:
     return bool(rest) and rest[-1] in TOP_LEVEL_DOMAINS and first not in TOP_LEVEL_DOMAINS
 
 
-@check(
-    "Every message is a JSON-RPC 2.0 object",
-    requirements={"BASE-01": "A message is not a JSON-RPC 2.0 object"},
-    everywhere=True,
-)
+@check("Every message is a JSON-RPC 2.0 object", requirements=("BASE-01",), everywhere=True)
 def judge_version(trace: Trace) -> Iterator[Observation]:
     return are_objects(trace.rpc_messages, trace.revision)
 
 
-@check("Messages are UTF-8", requirements={"BASE-12": "A message is not UTF-8"}, everywhere=True)
+@check("Messages are UTF-8", requirements=("BASE-12",), everywhere=True)
 def judge_utf8(trace: Trace) -> Iterator[Observation]:
     for message in trace.rpc_messages:
         if not message.body.isascii():

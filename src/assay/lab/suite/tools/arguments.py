@@ -74,13 +74,7 @@ BLAMED: Final = frozenset({INVALID_PARAMS, INTERNAL_ERROR})
 """Errors that can only be about the arguments, when the same tool works with others."""
 
 
-@check(
-    "Arguments that do not fit the schema are refused",
-    requirements={
-        "TL-21": "Invalid arguments were reported as a protocol error",
-        "TL-23": "Invalid arguments were accepted",
-    },
-)
+@check("Arguments that do not fit the schema are refused", requirements=("TL-21", "TL-23"))
 def judge_bad_arguments(trace: Trace) -> Iterator[Observation]:
     calls = list(tool_calls(trace))
     working = {call.name for call in calls if call.succeeded and call.misfit is None}
@@ -98,10 +92,7 @@ def _judge_misfit(call: ToolCall, misfit: str) -> Iterator[Observation]:
         yield observe("TL-21", call.failed, call, expected=expected, observed=call.exchange)
 
 
-@check(
-    "A tool that does not exist is refused with -32602",
-    requirements={"TL-19": "An unknown tool was not refused with -32602"},
-)
+@check("A tool that does not exist is refused with -32602", requirements=("TL-19",))
 def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
     lists = [exchange for exchange in trace.exchanges("tools/list") if exchange.result is not None]
     listed = [tool.get("name") for exchange in lists for tool in exchange.objects("tools")]
@@ -116,10 +107,7 @@ def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check(
-    "Tool names are case-sensitive",
-    requirements={"TL-08": "A tool was called by its name in other letter case"},
-)
+@check("Tool names are case-sensitive", requirements=("TL-08",))
 def judge_letter_case(trace: Trace) -> Iterator[Observation]:
     listed = listed_tools(trace)
     working = {call.name.casefold() for call in tool_calls(trace) if call.succeeded}

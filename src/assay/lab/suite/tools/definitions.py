@@ -39,7 +39,7 @@ async def drive_definitions(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("Every tool has a valid input schema", requirements={"TL-06": "A tool has no valid input schema"})
+@check("Every tool has a valid input schema", requirements=("TL-06",))
 def judge_input_schema(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("tools/list"):
         for tool in exchange.items("tools"):
@@ -69,15 +69,7 @@ SPECIAL: Final = re.compile(r"[^\w.-]")
 """Spaces, commas and other special characters. Letters of other alphabets break TL-09 only."""
 
 
-@check(
-    "Tool names are short, plain and unique",
-    requirements={
-        "TL-07": "A tool's name is empty or too long",
-        "TL-09": "A tool's name has characters that are not allowed",
-        "TL-10": "A tool's name has spaces or special characters",
-        "TL-11": "Two tools have the same name",
-    },
-)
+@check("Tool names are short, plain and unique", requirements=("TL-07", "TL-09", "TL-10", "TL-11"))
 def judge_names(trace: Trace) -> Iterator[Observation]:
     for listing in listings(trace, "tools/list", "tools"):
         for name in listing.names:

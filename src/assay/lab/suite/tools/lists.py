@@ -85,32 +85,23 @@ async def drive_list_changed(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("A server with tools declares them", requirements={"TL-01": "Tools are served but not declared"})
+@check("A server with tools declares them", requirements=("TL-01",))
 def judge_declared(trace: Trace) -> Iterator[Observation]:
     yield from observe_declared(trace, "TL-01", TOOLS)
 
 
-@check(
-    "The list of tools is the same on every connection",
-    requirements={
-        "TL-04": "The list of tools differs between connections",
-        "TL-05": "The order of tools changes between lists",
-    },
-)
+@check("The list of tools is the same on every connection", requirements=("TL-04", "TL-05"))
 def judge_same_for_all(trace: Trace) -> Iterator[Observation]:
     yield from observe_same_for_all(trace, "TL-04", TOOLS)
     yield from observe_order(trace, "TL-05", TOOLS)
 
 
-@check(
-    "Changes of the list of tools are announced",
-    requirements={"TL-02": "A change of the list of tools was not announced"},
-)
+@check("Changes of the list of tools are announced", requirements=("TL-02",))
 def judge_list_changed(trace: Trace) -> Iterator[Observation]:
     yield from observe_change_announced(trace, "TL-02", TOOLS)
 
 
-@check("Declared tools can be listed", requirements={"TL-03": "Declared tools could not be listed"})
+@check("Declared tools can be listed", requirements=("TL-03",))
 def judge_available(trace: Trace) -> Iterator[Observation]:
     yield from observe_available(trace, "TL-03", TOOLS)
 

@@ -52,10 +52,7 @@ async def drive_read_only_calls(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check(
-    "Failures of a tool are results with `isError`",
-    requirements={"TL-20": "A tool's failure was reported as a protocol error"},
-)
+@check("Failures of a tool are results with `isError`", requirements=("TL-20",))
 def judge_failure(trace: Trace) -> Iterator[Observation]:
     for call in tool_calls(trace):
         # Other codes may concern the request itself: missing fields, authorization, rate limits.
@@ -70,10 +67,7 @@ def judge_failure(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check(
-    "Structured content fits the output schema",
-    requirements={"TL-15": "Structured content is missing or does not fit the output schema"},
-)
+@check("Structured content fits the output schema", requirements=("TL-15",))
 def judge_structured_output(trace: Trace) -> Iterator[Observation]:
     for call in tool_calls(trace):
         if call.succeeded and "outputSchema" in call.tool:
@@ -93,10 +87,7 @@ def _structure_problem(result: dict[str, Any], schema: Any) -> str | None:
     return value_problem(result["structuredContent"], schema)
 
 
-@check(
-    "Output schemas and structured content are objects",
-    requirements={"TL-17": "An output schema or structured content is not an object"},
-)
+@check("Output schemas and structured content are objects", requirements=("TL-17",))
 def judge_structured_object(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("tools/list"):
         for tool in exchange.objects("tools"):
@@ -116,10 +107,7 @@ def judge_structured_object(trace: Trace) -> Iterator[Observation]:
             yield observe("TL-17", isinstance(content, dict), call, expected=expected, observed=repr(content))
 
 
-@check(
-    "Structured content is also given as text",
-    requirements={"TL-14": "Structured content is not repeated as text"},
-)
+@check("Structured content is also given as text", requirements=("TL-14",))
 def judge_structured_text(trace: Trace) -> Iterator[Observation]:
     for call in tool_calls(trace):
         if call.succeeded and "structuredContent" in call.result:
@@ -141,10 +129,7 @@ def _is_json_of(text: Any, value: Any) -> bool:
         return False
 
 
-@check(
-    "A server that embeds resources declares resources",
-    requirements={"TL-18": "A result embeds a resource, but resources are not declared"},
-)
+@check("A server that embeds resources declares resources", requirements=("TL-18",))
 def judge_embedded_resource(trace: Trace) -> Iterator[Observation]:
     declared = declaration(trace)
     for call in tool_calls(trace):
