@@ -178,10 +178,7 @@ async def drive_notifications(stage: Stage) -> None:
 # --- how it is judged
 
 
-@profile_check(
-    "Errors have the codes of their causes",
-    requirements={"CONF-JRPC-02.codes": "An error does not have the code of its cause"},
-)
+@profile_check("Errors have the codes of their causes", requirements=("CONF-JRPC-02.codes",))
 def judge_codes(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes(PROBE):
         cause = f"{probe.info.get('cause')}"
@@ -195,10 +192,7 @@ def judge_codes(trace: Trace) -> Iterator[Observation]:
             yield observe("CONF-JRPC-02.codes", fits, probe, expected=expected, observed=observed)
 
 
-@profile_check(
-    "Lists change only with an announcement",
-    requirements={"CONF-JRPC-02.drift": "A list changed without an announcement"},
-)
+@profile_check("Lists change only with an announcement", requirements=("CONF-JRPC-02.drift",))
 def judge_drift(trace: Trace) -> Iterator[Observation]:
     announced = {message.method for message in trace.received}
     for listed in LISTS:
@@ -235,10 +229,7 @@ def _definitions(listed: ListMethod, reading: Listing) -> dict[str, bytes]:
 ECHO: Final = "CONF-JRPC-02.id-echo"
 
 
-@profile_check(
-    "Responses have the ids of their requests",
-    requirements={ECHO: "A response does not have the id of its request"},
-)
+@profile_check("Responses have the ids of their requests", requirements=(ECHO,))
 def judge_ids(trace: Trace) -> Iterator[Observation]:
     unanswered = [exchange for exchange in trace.exchanges() if exchange.answer is None]
     for exchange in trace.exchanges():
@@ -259,10 +250,7 @@ def _unanswered_ids(exchanges: list[Exchange]) -> str:
     return f"; unanswered: {ids}" if ids else ""
 
 
-@profile_check(
-    "Notifications get no response",
-    requirements={"CONF-JRPC-02.notifications": "A notification got a response"},
-)
+@profile_check("Notifications get no response", requirements=("CONF-JRPC-02.notifications",))
 def judge_notifications(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes(NOTIFICATION):
         answers = [message for message in probe.answers if not _is_refusal(trace, message)]
@@ -277,10 +265,7 @@ def _is_refusal(trace: Trace, answer: Message) -> bool:
     return nameless and trace.status_of(answer) >= 400
 
 
-@profile_check(
-    "A request with the id null is not served",
-    requirements={"CONF-JRPC-02.id-null": "A request with the id null was served"},
-)
+@profile_check("A request with the id null is not served", requirements=("CONF-JRPC-02.id-null",))
 def judge_null_id(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes(NULL_ID):
         served = [message for message in probe.answers if message.shape is Shape.RESULT]
@@ -293,10 +278,7 @@ ORDER: Final = "CONF-JRPC-02.order"
 KEYS: Final = {listed.method: listed.key for listed in LISTS}
 
 
-@profile_check(
-    "Concurrent requests get their own answers",
-    requirements={ORDER: "A concurrent request did not get its own answer"},
-)
+@profile_check("Concurrent requests get their own answers", requirements=(ORDER,))
 def judge_at_once(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes(AT_ONCE):
         numbers = {message.frame.n for message in probe.sent}

@@ -182,11 +182,7 @@ def _elsewhere(spans: list[Span], request: TracedRequest) -> Span | None:
 
 
 def names_method(name: str, attributes: Mapping[str, Any], method: str) -> bool:
-    return method in (
-        name.partition(" ")[0],
-        attributes.get("mcp.method.name"),
-        attributes.get("rpc.method"),
-    )
+    return method in (name.partition(" ")[0], attributes.get("mcp.method.name"), attributes.get("rpc.method"))
 
 
 class _Status(Struct):
@@ -263,7 +259,7 @@ PARENTS: Final = "CONF-OBS-05.parent"
 ERRORS: Final = "CONF-OBS-05.errors"
 
 
-@profile_check("Every request has a span", requirements={SPANS: "A request has no span of kind SERVER"})
+@profile_check("Every request has a span", requirements=(SPANS,))
 def judge_spans(trace: Trace) -> Iterator[Observation]:
     requests = list(traced_requests(trace))
     is_silent = not any(request.span or request.elsewhere for request in requests)
@@ -281,10 +277,7 @@ TRANSPORTS: Final = {"stdio": ("stdio",), "http": ("http", "sse")}
 TARGETED: Final = ("tools/call", "prompts/get")
 
 
-@profile_check(
-    "Spans have the attributes of the profile",
-    requirements={NAMES: "A span lacks an attribute that the profile requires"},
-)
+@profile_check("Spans have the attributes of the profile", requirements=(NAMES,))
 def judge_names(trace: Trace) -> Iterator[Observation]:
     for request, span in with_spans(trace):
         expected = dict(_profile_attributes(request, trace.transport))
@@ -308,10 +301,7 @@ def _profile_attributes(request: TracedRequest, transport: str) -> Iterator[tupl
 NETWORK: Final = {"stdio": ("pipe",), "http": ("tcp", "quic", "unix")}
 
 
-@profile_check(
-    "Spans follow the conventions for MCP",
-    requirements={CONVENTIONS: "A span does not follow OpenTelemetry's conventions for MCP"},
-)
+@profile_check("Spans follow the conventions for MCP", requirements=(CONVENTIONS,))
 def judge_conventions(trace: Trace) -> Iterator[Observation]:
     for request, span in with_spans(trace):
         expected, name = dict(_convention_attributes(request, trace)), _span_name(request)
@@ -337,10 +327,7 @@ def _span_name(request: TracedRequest) -> str | None:
     return f"{method} {request.target}" if is_targeted and request.target is not None else method
 
 
-@profile_check(
-    "The traceparent of a request is the parent of its span",
-    requirements={PARENTS: "A span does not continue the trace of its request"},
-)
+@profile_check("The traceparent of a request is the parent of its span", requirements=(PARENTS,))
 def judge_parent(trace: Trace) -> Iterator[Observation]:
     for request in traced_requests(trace):
         expected = f"parent {request.parent} in trace {request.trace}, as the _meta of the request says"
@@ -358,10 +345,7 @@ CLIENT_ERRORS: Final = frozenset({-32700, -32600, -32601, -32602, -32002})
 """Codes for errors of the client. Of the others, only -32603 says that the server failed."""
 
 
-@profile_check(
-    "A span has status ERROR where the server failed",
-    requirements={ERRORS: "The status of a span does not match the outcome of its request"},
-)
+@profile_check("A span has status ERROR where the server failed", requirements=(ERRORS,))
 def judge_errors(trace: Trace) -> Iterator[Observation]:
     for request, span in with_spans(trace):
         failed = _server_failed(request.exchange)

@@ -113,11 +113,7 @@ LOAD: Final = "CONF-TPT-01.stdio.load"
 LINE: Final = "one JSON-RPC message in UTF-8 per line"
 
 
-@profile_check(
-    "Standard output has one message per line",
-    requirements={FRAMING: "Standard output is not one JSON-RPC message per line, or CR LF was not read"},
-    transports=STDIO_ONLY,
-)
+@profile_check("Standard output has one message per line", requirements=(FRAMING,), transports=STDIO_ONLY)
 def judge_stdio_framing(trace: Trace) -> Iterator[Observation]:
     for message in trace.received:
         if message.frame.kind is Kind.LINE:
@@ -145,9 +141,7 @@ def _judge_crlf(trace: Trace) -> Iterator[Observation]:
 
 
 @profile_check(
-    "The process ends with its input, and after SIGTERM",
-    requirements={LIFECYCLE: "The process did not end within 5 seconds"},
-    transports=STDIO_ONLY,
+    "The process ends with its input, and after SIGTERM", requirements=(LIFECYCLE,), transports=STDIO_ONLY
 )
 def judge_stdio_lifecycle(trace: Trace) -> Iterator[Observation]:
     for frame in trace.frames:
@@ -168,11 +162,7 @@ def _judge_end(trace: Trace, cause: Frame, when: str) -> Iterator[Observation]:
         yield observe(LIFECYCLE, end is not None, *frames, expected=expected, observed=observed)
 
 
-@profile_check(
-    "Long lines and many lines at once are answered",
-    requirements={LOAD: "A long line, or one of many lines, was not answered once"},
-    transports=STDIO_ONLY,
-)
+@profile_check("Long lines and many lines at once are answered", requirements=(LOAD,), transports=STDIO_ONLY)
 def judge_stdio_load(trace: Trace) -> Iterator[Observation]:
     ended = any(frame.kind is Kind.EXIT for frame in trace.frames)
     is_over = trace.header.closed or any(trace.marks("no answer")) or ended
@@ -246,11 +236,7 @@ async def stdio_load_forgets(conversation: Conversation, revision: Revision) -> 
             conversation.send(answer)
 
 
-@scripted(
-    "refuses lines over 64 KiB",
-    breaks=LOAD,
-    window=lambda revision: revision in PER_REQUEST,
-)
+@scripted("refuses lines over 64 KiB", breaks=LOAD, window=lambda revision: revision in PER_REQUEST)
 async def stdio_load_long(conversation: Conversation, revision: Revision) -> None:
     while (message := await conversation.receive()) is not None:
         answer = minimal_answer(message, revision)
