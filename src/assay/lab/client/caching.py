@@ -260,7 +260,7 @@ async def _poll(client: ScriptedClient) -> None:
 
 KEEPS: Final = behaviour(
     "caching.heeds-no-change",
-    "keeps a changed list",
+    "keeps a list after its change",
     breaks="CA-12",
     transports=CLIENTS,
     honours_changes=False,

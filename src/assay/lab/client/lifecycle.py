@@ -304,7 +304,7 @@ async def keeps_streams(client: ScriptedClient) -> None:
 _everywhere = partial(behaviour, transports=CLIENTS)
 BEHAVIOURS: Final = (
     _everywhere(
-        "lifecycle.speaks-anything", "accepts any version", breaks="LIFE-12", accepts_any_version=True
+        "lifecycle.speaks-anything", "accepts an unknown version", breaks="LIFE-12", accepts_any_version=True
     ),
     _everywhere(
         "lifecycle.never-ready",

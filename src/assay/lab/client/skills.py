@@ -175,7 +175,9 @@ def surplus_cut_off(message: Json, client: ScriptedClient) -> Json:
 
 _everywhere = partial(behaviour, transports=EVERY)
 BEHAVIOURS: Final = (
-    _everywhere("skills.reads-ahead", "reads unused skills", breaks=NO_PREFETCH, prefetches_skills=True),
+    _everywhere(
+        "skills.reads-ahead", "reads skills before their use", breaks=NO_PREFETCH, prefetches_skills=True
+    ),
     _everywhere("skills.digest-not-compared", "compares no digests", breaks=DIGEST, verifies_digest=False),
     _everywhere(
         "skills.frontmatter-not-compared",

@@ -109,7 +109,7 @@ BEHAVIOURS: Final = (
     behaves(
         "sampling-tools-undeclared",
         "tools-taken",
-        "accepts undeclared tools",
+        "accepts undeclared tools for the model",
         "SMP-04",
         checks_declared=False,
     ),

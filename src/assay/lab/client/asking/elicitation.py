@@ -174,9 +174,15 @@ def unsaid_mode_refused(message: Json, client: ScriptedClient) -> Json:
 
 BEHAVIOURS: Final = (
     behaves(
-        "url-declined", "address-prefetched", "fetches a URL too early", "EL-33", previews_addresses=True
+        "url-declined",
+        "address-prefetched",
+        "fetches a URL before the user agrees",
+        "EL-33",
+        previews_addresses=True,
     ),
-    behaves("url-declined", "address-opened", "opens a declined URL", "EL-34", opens_declined=True),
+    behaves(
+        "url-declined", "address-opened", "opens a URL that the user declined", "EL-34", opens_declined=True
+    ),
     behaves(
         "form-accepted",
         "no-mode",

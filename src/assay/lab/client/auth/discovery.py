@@ -319,9 +319,19 @@ BEHAVIOURS: Final = (
     behaves(
         DEFAULT, "root-first", "requests the resource's metadata at the root", PRIORITY, asks_root_first=True
     ),
-    behaves(DEFAULT, "no-resource-metadata", "skips resource metadata", PRM, reads_resource_metadata=False),
     behaves(
-        DEFAULT, "no-server-metadata", "skips server metadata", SERVER_METADATA, reads_server_metadata=False
+        DEFAULT,
+        "no-resource-metadata",
+        "never reads the resource's metadata",
+        PRM,
+        reads_resource_metadata=False,
+    ),
+    behaves(
+        DEFAULT,
+        "no-server-metadata",
+        "never reads the server's metadata",
+        SERVER_METADATA,
+        reads_server_metadata=False,
     ),
     behaves(DEFAULT, "openid-first", "tries OpenID Connect discovery first", "AU-25", openid_first=True),
     behaves(
@@ -347,5 +357,11 @@ BEHAVIOURS: Final = (
         "AU-22",
         reads_server_metadata=False,
     ),
-    behaves(NO_METADATA, "defaults-at-once", "never tries metadata", "AU-29", reads_server_metadata=False),
+    behaves(
+        NO_METADATA,
+        "defaults-at-once",
+        "uses default endpoints at once",
+        "AU-29",
+        reads_server_metadata=False,
+    ),
 )

@@ -288,21 +288,52 @@ ALTERED: Final = (
         "desktop-application", "sends an unknown application type", "AU-45", application_type="desktop"
     ),
     alters(
-        AUTHORIZE, DEFAULT, "redirect-unregistered", "redirects elsewhere", "AU-86", redirect_uri=ELSEWHERE
+        AUTHORIZE,
+        DEFAULT,
+        "redirect-unregistered",
+        "uses an unregistered redirect URI",
+        "AU-86",
+        redirect_uri=ELSEWHERE,
     ),
     alters(
-        AUTHORIZE, DOCUMENTS, "document-without-path", "uses a URL without a path", "AU-38", client_id=SITE
+        AUTHORIZE,
+        DOCUMENTS,
+        "document-without-path",
+        "uses a client id URL without a path",
+        "AU-38",
+        client_id=SITE,
     ),
     alters(
-        AUTHORIZE, PREPARED, "given-id-ignored", "uses another client id", "AU-42", client_id="somebody-else"
+        AUTHORIZE,
+        PREPARED,
+        "given-id-ignored",
+        "ignores its pre-registered id",
+        "AU-42",
+        client_id="somebody-else",
     ),
 )
 BEHAVIOURS: Final = (
     behaves(DEFAULT, "id-made-up", "invents a client id", "AU-36", registers=False),
-    behaves(DEFAULT, "never-registers", "invents a client id", REGISTRATION, registers=False),
-    behaves(DEFAULT, "documents-not-offered", "uses a document everywhere", "AU-41", checks_documents=False),
-    behaves(DOCUMENTS, "document-unused", "prefers registration", DOCUMENT_USED, uses_document=False),
-    behaves(DOCUMENTS, "registers-first", "prefers registration", "AU-37", uses_document=False),
+    behaves(
+        DEFAULT,
+        "never-registers",
+        "invents a client id instead of registering",
+        REGISTRATION,
+        registers=False,
+    ),
+    behaves(
+        DEFAULT, "documents-not-offered", "uses an unsupported document", "AU-41", checks_documents=False
+    ),
+    behaves(
+        DOCUMENTS,
+        "document-unused",
+        "registers instead of using its document",
+        DOCUMENT_USED,
+        uses_document=False,
+    ),
+    behaves(
+        DOCUMENTS, "registers-first", "prefers registration to its document", "AU-37", uses_document=False
+    ),
     behaves(
         DOCUMENTS, "documents-unknown", "does not support metadata documents", "AU-35", uses_document=False
     ),

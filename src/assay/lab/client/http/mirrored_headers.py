@@ -119,7 +119,12 @@ def _percent_encoded(name: str) -> str:
 IN_CALLS: Final[Json] = {"scenario": "tools_call"}
 HEADERS: Final = (
     alters_header(
-        "http.version-at-odds", "names another version", "HTTP-49", VERSION, lambda _: DATES[0], **IN_CALLS
+        "http.version-at-odds",
+        "names another version in the header",
+        "HTTP-49",
+        VERSION,
+        lambda _: DATES[0],
+        **IN_CALLS,
     ),
     alters_header(
         "http.no-method-header", f"sends no {METHOD}", "HTTP-54", METHOD, lambda _: None, **IN_CALLS
@@ -131,6 +136,6 @@ HEADERS: Final = (
         "http.percent-name", "percent-encodes a name that is not ASCII", "HTTP-56", NAME, _percent_encoded
     ),
     behaviour(
-        "http.no-version-header", "sends no version", breaks="HTTP-48", sends_version=False, **IN_CALLS
+        "http.no-version-header", "sends no version header", breaks="HTTP-48", sends_version=False, **IN_CALLS
     ),
 )
