@@ -107,10 +107,6 @@ BEHAVIOURS: Final = (
     ),
     behaves("url-undeclared", "url-taken", "answers in an undeclared mode", "EL-22", checks_declared=False),
     behaves(
-        "sampling-tools-undeclared",
-        "tools-taken",
-        "accepts undeclared tools for the model",
-        "SMP-04",
-        checks_declared=False,
+        "sampling-tools-undeclared", "tools-taken", "uses undeclared tools", "SMP-04", checks_declared=False
     ),
 )

@@ -174,11 +174,7 @@ def unsaid_mode_refused(message: Json, client: ScriptedClient) -> Json:
 
 BEHAVIOURS: Final = (
     behaves(
-        "url-declined",
-        "address-prefetched",
-        "fetches a URL before the user agrees",
-        "EL-33",
-        previews_addresses=True,
+        "url-declined", "address-prefetched", "fetches a URL before consent", "EL-33", previews_addresses=True
     ),
     behaves(
         "url-declined", "address-opened", "opens a URL that the user declined", "EL-34", opens_declined=True

@@ -319,19 +319,9 @@ BEHAVIOURS: Final = (
     behaves(
         DEFAULT, "root-first", "requests the resource's metadata at the root", PRIORITY, asks_root_first=True
     ),
+    behaves(DEFAULT, "no-resource-metadata", "ignores resource metadata", PRM, reads_resource_metadata=False),
     behaves(
-        DEFAULT,
-        "no-resource-metadata",
-        "never reads the resource's metadata",
-        PRM,
-        reads_resource_metadata=False,
-    ),
-    behaves(
-        DEFAULT,
-        "no-server-metadata",
-        "never reads the server's metadata",
-        SERVER_METADATA,
-        reads_server_metadata=False,
+        DEFAULT, "no-server-metadata", "ignores server metadata", SERVER_METADATA, reads_server_metadata=False
     ),
     behaves(DEFAULT, "openid-first", "tries OpenID Connect discovery first", "AU-25", openid_first=True),
     behaves(
@@ -358,10 +348,6 @@ BEHAVIOURS: Final = (
         reads_server_metadata=False,
     ),
     behaves(
-        NO_METADATA,
-        "defaults-at-once",
-        "uses default endpoints at once",
-        "AU-29",
-        reads_server_metadata=False,
+        NO_METADATA, "defaults-at-once", "uses the defaults at once", "AU-29", reads_server_metadata=False
     ),
 )

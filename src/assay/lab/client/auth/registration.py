@@ -280,7 +280,7 @@ def other_secret(request: Request, client: ScriptedClient) -> Request | None:
     return request
 
 
-ELSEWHERE, SITE = "http://127.0.0.1:3000/elsewhere", "https://conformance-test.local"
+OTHER, SITE = "http://127.0.0.1:3000/elsewhere", "https://conformance-test.local"
 _registers = partial(alters, REGISTER, DEFAULT)
 ALTERED: Final = (
     _registers("no-application-type", "sends no application type", APPLICATION, application_type=None),
@@ -288,48 +288,25 @@ ALTERED: Final = (
         "desktop-application", "sends an unknown application type", "AU-45", application_type="desktop"
     ),
     alters(
-        AUTHORIZE,
-        DEFAULT,
-        "redirect-unregistered",
-        "uses an unregistered redirect URI",
-        "AU-86",
-        redirect_uri=ELSEWHERE,
+        AUTHORIZE, DEFAULT, "redirect-unregistered", "uses another redirect URI", "AU-86", redirect_uri=OTHER
     ),
     alters(
-        AUTHORIZE,
-        DOCUMENTS,
-        "document-without-path",
-        "uses a client id URL without a path",
-        "AU-38",
-        client_id=SITE,
+        AUTHORIZE, DOCUMENTS, "document-without-path", "uses an id URL without path", "AU-38", client_id=SITE
     ),
     alters(
-        AUTHORIZE,
-        PREPARED,
-        "given-id-ignored",
-        "ignores its pre-registered id",
-        "AU-42",
-        client_id="somebody-else",
+        AUTHORIZE, PREPARED, "given-id-ignored", "invents a client id", "AU-42", client_id="somebody-else"
     ),
 )
 BEHAVIOURS: Final = (
     behaves(DEFAULT, "id-made-up", "invents a client id", "AU-36", registers=False),
     behaves(
-        DEFAULT,
-        "never-registers",
-        "invents a client id instead of registering",
-        REGISTRATION,
-        registers=False,
+        DEFAULT, "never-registers", "invents an id instead of registering", REGISTRATION, registers=False
     ),
     behaves(
         DEFAULT, "documents-not-offered", "uses an unsupported document", "AU-41", checks_documents=False
     ),
     behaves(
-        DOCUMENTS,
-        "document-unused",
-        "registers instead of using its document",
-        DOCUMENT_USED,
-        uses_document=False,
+        DOCUMENTS, "document-unused", "registers despite its document", DOCUMENT_USED, uses_document=False
     ),
     behaves(
         DOCUMENTS, "registers-first", "prefers registration to its document", "AU-37", uses_document=False

@@ -209,14 +209,7 @@ def token_kept_back(request: Request, client: ScriptedClient) -> Request | None:
 
 ANOTHER: Final = "https://another.example/mcp"
 ALTERED: Final = (
-    alters(
-        AUTHORIZE,
-        DEFAULT,
-        "resource-of-others",
-        "names another server as `resource`",
-        "AU-57",
-        resource=ANOTHER,
-    ),
+    alters(AUTHORIZE, DEFAULT, "resource-of-others", "sends another `resource`", "AU-57", resource=ANOTHER),
     alters(
         TOKEN, DEFAULT, "resource-when-supported", "does not always send `resource`", "AU-58", resource=None
     ),

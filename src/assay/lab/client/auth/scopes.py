@@ -291,11 +291,7 @@ ALTERED: Final = (
     ),
     _requests(IN_CHALLENGE, "challenge-scope-lost", "requests no scope", "AU-17", scope=None),
     _requests(
-        IN_CHALLENGE,
-        "more-scope-than-needed",
-        "requests an additional scope",
-        "AU-18",
-        scope="mcp:basic mcp:admin",
+        IN_CHALLENGE, "more-scope-than-needed", "requests mcp:admin too", "AU-18", scope="mcp:basic mcp:admin"
     ),
 )
 NO_LIMIT: Final[Json] = {"tracks_scopes": False, "most_authorizations": 9}
@@ -315,11 +311,7 @@ BEHAVIOURS: Final = (
     behaves(STEP_UP, "earlier-scope-dropped", "drops its earlier scope", UNION, keeps_scopes=False),
     behaves(STEP_UP, "scopes-replaced", "drops its earlier scope", "AU-19", keeps_scopes=False),
     behaves(
-        STEP_UP,
-        "only-supported-scopes",
-        "requests only scopes of the metadata",
-        "AU-16",
-        trusts_supported=True,
+        STEP_UP, "only-supported-scopes", "requests only supported scopes", "AU-16", trusts_supported=True
     ),
     behaves(STEP_UP, "never-steps-up", "gives up when another scope is needed", "AU-74", steps_up=False),
 )

@@ -145,14 +145,7 @@ def never_exchanges(request: Request, client: ScriptedClient) -> Request | None:
 
 ALTERED: Final = (
     alters(
-        AUTHORIZE,
-        PUBLIC,
-        "authorized-for-anything",
-        "requests authorization without `resource`",
-        IN_AUTHORIZATION,
-        resource=None,
+        AUTHORIZE, PUBLIC, "authorized-for-anything", "sends no `resource`", IN_AUTHORIZATION, resource=None
     ),
-    alters(
-        TOKEN, PUBLIC, "token-for-anything", "requests a token without `resource`", IN_TOKEN, resource=None
-    ),
+    alters(TOKEN, PUBLIC, "token-for-anything", "sends no `resource`", IN_TOKEN, resource=None),
 )

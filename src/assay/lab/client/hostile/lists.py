@@ -138,9 +138,6 @@ BEHAVIOURS: Final = (
         most_pages=2 * MOST,
     ),
     behaviour(
-        "hostile.cursor-survives",
-        "uses a cursor of a lost session in the new one",
-        breaks="PAG-07",
-        forgets_cursors=False,
+        "hostile.cursor-survives", "uses a cursor of a lost session", breaks="PAG-07", forgets_cursors=False
     ),
 )

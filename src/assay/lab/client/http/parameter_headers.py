@@ -221,10 +221,7 @@ def null_header(request: Request, client: ScriptedClient) -> Request:
 BEHAVIOURS: Final = (
     behaviour("http.no-param-headers", "does not repeat arguments in headers", breaks="XH-01", mirrors=False),
     behaviour(
-        "http.keeps-bad-marks",
-        "keeps tools with an invalid annotation",
-        breaks="XH-08",
-        drops_badly_marked=False,
+        "http.keeps-bad-marks", "keeps tools with bad annotations", breaks="XH-08", drops_badly_marked=False
     ),
     behaviour(
         "http.old-marks", "does not retry after a header mismatch", breaks="XH-20", refreshes_headers=False
