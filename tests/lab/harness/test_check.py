@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from assay.lab.harness.check import MAX_FINDINGS, Check, CheckFailed, check, run_check
-from assay.lab.harness.requirement import Level, Requirement, Seen
+from assay.lab.harness.requirement import Level, Requirement
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import ANY
 from assay.lab.harness.verdict import Observation, Verdict, observe
@@ -17,7 +17,7 @@ NEWEST = HANDSHAKE[-1].date
 
 def requirement(name: str, level: Level | None) -> Requirement:
     levels = {} if level is None else {NEWEST: level}
-    return Requirement(name, "area", "server", Seen.WIRE, f"the rule {name}", levels, "page")
+    return Requirement(name, "area", f"the rule {name}", levels, "page")
 
 
 REQUIREMENTS = {

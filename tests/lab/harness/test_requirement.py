@@ -52,6 +52,11 @@ def test_requirement_has_level_and_page_by_revision(tmp_path: Path) -> None:
     assert requirement.area == "area0"
 
 
+def test_requirement_binds_servers_on_the_wire_by_default(tmp_path: Path) -> None:
+    short = TABLE.replace('actor = "server"\nseen = "wire"\n', "")
+    assert read(tmp_path / "short", short) == read(tmp_path / "full", TABLE)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from assay.lab.harness.requirement import Level, Requirement, Seen
+from assay.lab.harness.requirement import Level, Requirement
 from assay.revisions.registry import BY_DATE
 
 HOME = Path(__file__).with_suffix(".toml")
@@ -20,8 +20,6 @@ def own_rules() -> Mapping[str, Requirement]:
         name: Requirement(
             id=name,
             area="fuzz",
-            actor="server",
-            seen=Seen.WIRE,
             statement=table["statement"],
             levels=dict.fromkeys(BY_DATE, Level(table["level"])),
             page=table["page"],

@@ -1,8 +1,8 @@
 """Requirements as data: one table per rule of the specification, in `<suite>/requirements/<area>.toml`.
 
 [TL-19]
-actor = "server"                  # server, both, receiver or requestor (of tasks); client or host
-seen = "wire"                     # wire, process, inside or policy: where the rule can be observed
+actor = "server"                  # server (default), both, receiver or requestor (of tasks); client or host
+seen = "wire"                     # where the rule can be observed: wire (default), process, inside or policy
 levels = { <revision> = "MUST" }  # MUST, MUST NOT, SHOULD, SHOULD NOT, implied MUST, implied SHOULD
 statement = "…"
 fault = "…"                       # the title of a finding, where checks do not give one
@@ -60,11 +60,11 @@ class Seen(Enum):
 class Requirement(Struct, frozen=True):
     id: str
     area: str
-    actor: str
-    seen: Seen
     statement: str
     levels: dict[str, Level]
     page: str | dict[str, str]
+    actor: str = "server"
+    seen: Seen = Seen.WIRE
     fault: str = ""
     reason: str | None = None
     client_reason: str | None = None
