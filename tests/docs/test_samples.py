@@ -3,14 +3,15 @@
 A sample that must not run begins with `# not run: reason`; it is still compiled.
 """
 
+import os
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.driving.warm_python import warm_python
 from tests.meta.tree import ROOT
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -41,9 +42,15 @@ SAMPLES = [sample for path in PAGES for sample in samples_in(path.read_text("utf
 
 def run(text: str, directory: Path) -> subprocess.CompletedProcess[str]:
     # Empty input ends a stdio server immediately.
-    command = [sys.executable, "-W", "error", "-c", text]
     return subprocess.run(
-        command, input="", capture_output=True, text=True, cwd=directory, check=False, timeout=25
+        [warm_python(), "-c", text],
+        input="",
+        capture_output=True,
+        text=True,
+        cwd=directory,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+        check=False,
+        timeout=25,
     )
 
 

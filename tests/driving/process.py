@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.driving.answer import PATIENCE
+from tests.driving.warm_python import warm_python
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,7 +74,7 @@ class StdioProcess:
 async def stdio_process(*command: str, **options: Any) -> AsyncIterator[StdioProcess]:
     """Start Python with these arguments, and kill it in the end."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *command, cwd=ROOT, env=environment(), limit=1 << 23,
+        warm_python(), *command, cwd=ROOT, env=environment(), limit=1 << 23,
         **{"stdin": asyncio.subprocess.PIPE, "stdout": asyncio.subprocess.PIPE,
            "stderr": asyncio.subprocess.PIPE, **options},
     )  # fmt: skip
@@ -93,7 +93,7 @@ async def http_process(*command: str) -> AsyncIterator[str]:
     The server must exit without an error after SIGTERM.
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *command, cwd=ROOT, env=environment(), stdout=asyncio.subprocess.PIPE
+        warm_python(), *command, cwd=ROOT, env=environment(), stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout is not None
     try:

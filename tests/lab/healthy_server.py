@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from assay.lab.harness.sabotage.subject import HEALTHY, HttpSseSaboteur
-from assay.lab.harness.subject.subject import Subject, UrlSubject, served
+from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject, served
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
+from tests.driving.warm_python import warm_python
 
 
 def healthy(server: str, transport: Transport) -> Subject:
     """A bundled server on any transport. For HTTP+SSE, which it lacks, a proxy is put in front."""
-    return OverTwoEndpoints(server) if transport is Transport.HTTP_SSE else served(server, transport)
+    return OverTwoEndpoints(server) if transport is Transport.HTTP_SSE else bundled(server, transport)
+
+
+def bundled(server: str, transport: Transport, *options: str) -> Subject:
+    """A bundled server. On stdio each scenario starts it anew: there it starts from a warm Python."""
+    if transport is Transport.STDIO:
+        return CommandSubject((warm_python(), "-m", "assay", "serve", server, *options))
+    return served(server, transport, *options)
 
 
 class OverTwoEndpoints(UrlSubject):

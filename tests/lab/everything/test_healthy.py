@@ -5,12 +5,12 @@ import pytest
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.run.runner import Runner, RunSettings
-from assay.lab.harness.subject.subject import served
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from tests.lab.healthy_server import bundled
 from tests.meta.tree import expect_none
 
 SUITE = suite_named("everything")
@@ -30,7 +30,7 @@ async def run_on(transport: Transport) -> Run:
 
     if transport not in ran:
         order = RunSettings(SUITE, Selection(revisions=TRIED.get(transport, ())), jobs=4)
-        runner = Runner(order, [served("everything", transport)], lambda event: None, keep)
+        runner = Runner(order, [bundled("everything", transport)], lambda event: None, keep)
         ran[transport] = await runner.run()
     return ran[transport]
 

@@ -18,12 +18,13 @@ from assay.lab.harness.sabotage.protected_server import ProtectedServer
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.registry_entry import KINDS, entry_of
-from assay.lab.harness.subject.subject import Subject, served
+from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.marketplace.observability import SERVER as EXPORTING
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
+from tests.lab.healthy_server import bundled
 
 SUITE = suite_named("marketplace")
 PROFILE = ("reference", "--profile", "intelgraph")
@@ -74,7 +75,7 @@ async def furnished(server: str, transport: Transport, *scenarios: str) -> Run:
     """These scenarios on a server with what it asks for, and a true entry of it in a registry."""
     async with Environment(server) as around:
         name, *options = around.words
-        subject = served(name, transport, *options)
+        subject = bundled(name, transport, *options)
         entry = await _entry(subject, Conditions(out_of_band=around.surroundings))
         known = msgspec.structs.replace(around.surroundings, registry=entry)
         return await run_of(subject, Conditions(out_of_band=known), *scenarios)
@@ -83,7 +84,7 @@ async def furnished(server: str, transport: Transport, *scenarios: str) -> Run:
 async def loaded() -> Run:
     """What only stdio has, ten thousand requests at once among it."""
     chosen = Selection((ONLY_STDIO,), PER_REQUEST[-1:])
-    return await _run(served(PROFILE[0], Transport.STDIO, *PROFILE[1:]), Conditions(), chosen)
+    return await _run(bundled(PROFILE[0], Transport.STDIO, *PROFILE[1:]), Conditions(), chosen)
 
 
 async def protected(transport: Transport, *scenarios: str) -> Run:

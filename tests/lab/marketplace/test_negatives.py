@@ -12,7 +12,7 @@ from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.run.runner import Runner, RunSettings
 from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.subject.registry_entry import PROFILE, PUBLISHER
-from assay.lab.harness.subject.subject import CommandSubject, Subject, served
+from assay.lab.harness.subject.subject import CommandSubject, Subject
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.trace import PROBE, PROBED, Trace
 from assay.lab.harness.transport import Transport
@@ -23,6 +23,7 @@ from assay.model.error import HEADER_MISMATCH, INTERNAL_ERROR, INVALID_REQUEST, 
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision
 from tests.lab.everything.talking import over_http
+from tests.lab.healthy_server import bundled
 from tests.lab.traces import request, result, stdio_trace
 
 SUITE = suite_named("marketplace")
@@ -185,13 +186,13 @@ async def test_all_bad_messages_are_tried_on_a_server_that_each_of_them_ends() -
 async def test_batches_are_served_where_the_registry_entry_lists_them(listed: bool, verdict: Verdict) -> None:
     entry = {"_meta": {PUBLISHER: {PROFILE: {"jsonrpc": {"batch": listed}}}}}
     conditions = Conditions(out_of_band=OutOfBand(registry=entry))
-    run = await played(served("reference", Transport.STDIO), conditions, BATCHING, "negatives.batch")
+    run = await played(bundled("reference", Transport.STDIO), conditions, BATCHING, "negatives.batch")
     assert verdicts(run)["CONF-JRPC-03.batch"] is verdict
 
 
 async def test_listed_batches_that_are_refused_are_found() -> None:
     entry = {"_meta": {PUBLISHER: {PROFILE: {"jsonrpc": {"batch": True}}}}}
     conditions = Conditions(out_of_band=OutOfBand(registry=entry))
-    subject = served("reference", Transport.STDIO, "--profile", "intelgraph")
+    subject = bundled("reference", Transport.STDIO, "--profile", "intelgraph")
     run = await played(subject, conditions, BATCHING, "negatives.batch")
     assert verdicts(run)["CONF-JRPC-03.batch"] is Verdict.FAILURE
