@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 # transports run.
 TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1]), Transport.HTTP_SSE: HANDSHAKE[:1]}
 # Elsewhere they mostly wait.
-JOBS = {Transport.STDIO: 4}
+JOBS = {Transport.STDIO: 10}
 ran: dict[tuple[str, Transport], Run] = {}
 
 
