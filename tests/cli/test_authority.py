@@ -3,7 +3,6 @@
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
 from assay.transport.http1.server import listen
 from tests.driving.certificates import Authority
+from tests.driving.warm_python import warm_python
 
 Output = pytest.CaptureFixture[str]
 PATIENCE = 20
@@ -26,7 +26,7 @@ class Running:
     """The command in a process of its own."""
 
     def __init__(self, *options: str) -> None:
-        command = [sys.executable, "-m", "assay", "authority", "--port", "0", *options]
+        command = [warm_python(), "-m", "assay", "authority", "--port", "0", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.banner, named = self.line(), self.line()
         issuer_line = re.fullmatch(r"issuer: (\S+)", named)

@@ -11,10 +11,10 @@ import pytest
 from assay.cli.main import main
 from assay.revisions.registry import HANDSHAKE
 from assay.signing.keys import generate, write_pair
+from tests.driving.warm_python import warm_python
 
 Output = pytest.CaptureFixture[str]
 NAMED = ["--server", "x/reference", "--server-version", "1.0"]
-SERVED = f"{sys.executable} -m assay serve reference --profile intelgraph"
 # What the core demands of stdio take.
 CORE = ["jrpc.*", "negatives.*", "tpt.stdio-framing", "tpt.stdio-lifecycle"]
 QUICK = [
@@ -35,9 +35,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def served() -> str:
+    return f"{warm_python()} -m assay serve reference --profile intelgraph"
+
+
 def test_a_server_comes_out_with_evidence_that_verifies(folder: Path, capsys: Output) -> None:
     bundle, badge = folder / "evidence", folder / "badge.json"
-    options = ["--stdio", SERVED, "--out", str(bundle), "--key", str(folder / "dev.key"), *QUICK]
+    options = ["--stdio", served(), "--out", str(bundle), "--key", str(folder / "dev.key"), *QUICK]
     extras = ["--osv", str(folder / "osv.json"), "--waive", "CVE-0", "--artifact", str(folder / "wheel")]
     figures = ["--metrics", str(folder / "results.json"), "--badge-out", str(badge)]
 
@@ -65,7 +69,7 @@ def test_a_server_comes_out_with_evidence_that_verifies(folder: Path, capsys: Ou
 
 def test_a_server_that_claims_nothing_of_the_profile_fails_and_is_told_where(capsys: Output) -> None:
     chosen = ["--scenario", "cap.prompts", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
-    code = main(["certify", "--stdio", f"{sys.executable} -m assay serve everything", *chosen, *NAMED])
+    code = main(["certify", "--stdio", f"{warm_python()} -m assay serve everything", *chosen, *NAMED])
 
     output = capsys.readouterr()
     failed = [check for check in json.loads(output.out)["checks"] if check["status"] == "FAILURE"]
@@ -77,7 +81,7 @@ def test_a_server_that_claims_nothing_of_the_profile_fails_and_is_told_where(cap
 
 def test_too_little_is_no_success(capsys: Output) -> None:
     chosen = ["--scenario", "jrpc.ids", "--spec-version", HANDSHAKE[-1].date]
-    assert main(["certify", "--stdio", SERVED, *chosen, *NAMED]) == 3
+    assert main(["certify", "--stdio", served(), *chosen, *NAMED]) == 3
     output = capsys.readouterr()
     assert json.loads(output.out)["conclusion"] == "too little measured"
     assert "its scenario is not selected by --scenario" in output.err
@@ -107,7 +111,7 @@ for line in sys.stdin:
 def test_a_server_that_shows_nothing_of_itself_is_told_as_that(tmp_path: Path, capsys: Output) -> None:
     (tmp_path / "dying.py").write_text(DYING)
     options = ["--spec-version", HANDSHAKE[-1].date, "--out", str(tmp_path / "evidence")]
-    assert main(["certify", "--stdio", f"{sys.executable} {tmp_path / 'dying.py'}", *options, *NAMED]) == 3
+    assert main(["certify", "--stdio", f"{warm_python()} {tmp_path / 'dying.py'}", *options, *NAMED]) == 3
     output = capsys.readouterr()
     assert "speaks no revision of MCP that was asked for: " in output.err
     assert output.out == "" and not (tmp_path / "evidence").exists()
@@ -159,14 +163,14 @@ def test_mistakes_are_told_before_anything_is_judged(
 
 def test_server_is_called_what_it_calls_itself_unless_it_is_named(capsys: Output) -> None:
     chosen = ["--scenario", "cap.prompts", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
-    main(["certify", "--stdio", SERVED, "--profile", "intelgraph/2025-10", *chosen])
+    main(["certify", "--stdio", served(), "--profile", "intelgraph/2025-10", *chosen])
     server = json.loads(capsys.readouterr().out)["server"]
     assert (server["name"], server["version"]) == ("RefMCP-TestServer", "1.0.0")
 
 
 def test_server_without_a_name_has_to_be_given_one(tmp_path: Path, capsys: Output) -> None:
     (tmp_path / "nameless.py").write_text("from assay import Server\nserver = Server(' ', '1')\n")
-    command = f"{sys.executable} -m assay serve {tmp_path}/nameless.py"
+    command = f"{warm_python()} -m assay serve {tmp_path}/nameless.py"
     options = ["--scenario", "jrpc.ids", "--spec-version", HANDSHAKE[-1].date, "--quiet"]
     assert main(["certify", "--stdio", command, *options]) == 3
     output = capsys.readouterr()

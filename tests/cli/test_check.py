@@ -13,11 +13,13 @@ import pytest
 from assay.cli.main import main
 from assay.lab.harness.run.run import parse_run
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 SERVER = "from assay import Server\nserver = Server('notes', '1.0')\nother = Server('other', '1.0')\n"
 QUICK = ("--scenario", "ping", "--spec-version", HANDSHAKE[-1].date)
 VISITOR = Path(__file__).parent / "subjects" / "visitor.py"
 Output = pytest.CaptureFixture[str]
+COMMAND = (sys.executable, "-m", "assay", "serve", "server.py:server")
 
 
 @pytest.fixture(autouse=True)
@@ -30,9 +32,6 @@ def subject() -> str:
     """The subject of the newest run."""
     newest = sorted(Path("results").glob("run-*/run.json"))[-1]
     return parse_run(newest.read_bytes()).subjects[0].name
-
-
-COMMAND = (sys.executable, "-m", "assay", "serve", "server.py:server")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_options_may_come_before_the_target() -> None:
 
 @contextmanager
 def serving(port: int) -> Iterator[str]:
-    line = [sys.executable, "-m", "assay", "serve", "everything", "--transport", "http", "--port", str(port)]
+    line = [warm_python(), "-m", "assay", "serve", "everything", "--transport", "http", "--port", str(port)]
     with subprocess.Popen(line, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None and process.stdout.readline()
@@ -84,14 +83,14 @@ def test_a_url_is_judged(capsys: Output) -> None:
 
 def test_a_command_is_started_and_reached_at_the_url(capsys: Output) -> None:
     port = str(free_port())
-    command = [sys.executable, "-m", "assay", "serve", "server.py", "--transport", "http", "--port", port]
+    command = [warm_python(), "-m", "assay", "serve", "server.py", "--transport", "http", "--port", port]
     assert main(["check", f"http://127.0.0.1:{port}/mcp", *QUICK, "--", *command]) == 0
     assert subject() == f"http://127.0.0.1:{port}/mcp"
 
 
 @pytest.mark.parametrize("dashes", [True, False])
 def test_a_client_is_judged(dashes: bool, capsys: Output) -> None:
-    command = [sys.executable, str(VISITOR)]
+    command = [warm_python(), str(VISITOR)]
     options = ["--client", "--scenario", "tools_call", "--spec-version", HANDSHAKE[-1].date]
     assert main(["check", *options, *(["--", *command] if dashes else [shlex.join(command)])]) == 0
     assert "conforms: 1 passed" in capsys.readouterr().out

@@ -5,7 +5,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ from assay.lab.harness.run.run import Run, parse_run
 from assay.lab.harness.scripted_server.client import CONTEXT, VERSION
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.driving.process import ROOT
+from tests.driving.warm_python import warm_python
 
 pytestmark = pytest.mark.timeout(90)
 VISITOR = Path(__file__).parent / "subjects" / "visitor.py"
 OLD, NEW = HANDSHAKE[-1].date, PER_REQUEST[-1].date
-CLIENT = shlex.join((sys.executable, str(VISITOR)))
 SINGLE = ("--scenario", "tools_call", "--spec-version", OLD)
 Captured = pytest.CaptureFixture[str]
 SPOILED = """
@@ -35,14 +34,18 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+def client_command() -> str:
+    return shlex.join((warm_python(), str(VISITOR)))
+
+
 def spoiled(before: str, after: str) -> str:
     """The client, with something written otherwise."""
     Path("spoiled.py").write_text(SPOILED.format(visitor=str(VISITOR), before=before, after=after), "utf-8")
-    return shlex.join((sys.executable, "spoiled.py"))
+    return shlex.join((warm_python(), "spoiled.py"))
 
 
-def judged(*options: str, command: str = CLIENT) -> int:
-    return main(["client", "--command", command, *SINGLE, *options])
+def judged(*options: str, command: str | None = None) -> int:
+    return main(["client", "--command", command or client_command(), *SINGLE, *options])
 
 
 def stored() -> Run:
@@ -51,25 +54,25 @@ def stored() -> Run:
 
 
 def test_client_that_does_well_conforms(capsys: Captured) -> None:
-    assert main(["client", "--command", CLIENT, "--scenario", "tools_call"]) == 0
+    assert main(["client", "--command", client_command(), "--scenario", "tools_call"]) == 0
     out, err = capsys.readouterr()
-    assert f"{CLIENT} on http" in out and "conforms: 2 passed" in out
+    assert f"{client_command()} on http" in out and "conforms: 2 passed" in out
     assert f"ok         tools_call (http {OLD}, http {NEW})" in err
     run = stored()
     assert (run.role, run.suite) == ("client", "client")
 
 
 @pytest.mark.parametrize(
-    ("command", "transport"),
-    [(f"{CLIENT} --address {{url}}", "http"), (f"{CLIENT} --server {{server}}", "stdio")],
+    ("options", "transport"), [("--address {url}", "http"), ("--server {server}", "stdio")]
 )
-def test_the_address_goes_where_the_command_wants_it(command: str, transport: str, capsys: Captured) -> None:
+def test_the_address_goes_where_the_command_wants_it(options: str, transport: str, capsys: Captured) -> None:
+    command = f"{client_command()} {options}"
     assert judged(command=command) == 0
     assert f"{command} on {transport}" in capsys.readouterr().out
 
 
 def test_results_hold_checks_output_and_the_protocol() -> None:
-    assert main(["client", "--command", CLIENT, "--scenario", "tools_call"]) == 0
+    assert main(["client", "--command", client_command(), "--scenario", "tools_call"]) == 0
     (folder,) = Path("results").glob("tools_call-*")
     assert sorted(entry.name for entry in folder.iterdir()) == [
         "checks.json",
@@ -182,7 +185,15 @@ def test_two_runs_are_compared(capsys: Captured) -> None:
 
 
 def test_golden_run_of_a_client_is_steady_and_sees_a_change(capsys: Captured) -> None:
-    both = ["client", "--command", CLIENT, "--scenario", "tools_call", "--scenario", "auth/metadata-default"]
+    both = [
+        "client",
+        "--command",
+        client_command(),
+        "--scenario",
+        "tools_call",
+        "--scenario",
+        "auth/metadata-default",
+    ]
     both += ["--scenario", "core.open-house"]
     assert main([*both, "--record-golden", "golden"]) in (0, 1)
     for _ in range(2):
@@ -205,7 +216,7 @@ def test_stored_traffic_of_a_client_is_judged_again(capsys: Captured) -> None:
 
 def started(*options: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "assay", "client", *options],
+        [warm_python(), "-m", "assay", "client", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -230,7 +241,7 @@ def test_client_that_nobody_starts_is_judged_after_it_has_come(transport: str) -
     address = lines[0].partition(": ")[2].strip()
     context: dict[str, Any] = {"steps": [{"do": "list_tools"}]}
     subprocess.run(
-        [*shlex.split(CLIENT), *(["--server", address] if transport == "stdio" else [address])],
+        [*shlex.split(client_command()), *(["--server", address] if transport == "stdio" else [address])],
         env={**os.environ, VERSION: OLD, CONTEXT: json.dumps(context), "MCP_CONFORMANCE_SCENARIO": "x"},
         check=True,
         capture_output=True,

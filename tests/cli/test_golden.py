@@ -1,12 +1,12 @@
 """Golden runs from the command line: recorded, played again, and what became different shown."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from assay.cli.main import main
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 SERVER = """
 import json, os, sys, time
@@ -39,7 +39,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judged(*options: str) -> int:
-    command = f"{sys.executable} server.py greeting"
+    command = f"{warm_python()} server.py greeting"
     return main(["server", "--command", command, "--spec-version", HANDSHAKE[-1].date, *options])
 
 

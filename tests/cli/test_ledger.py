@@ -1,7 +1,6 @@
 """`assay ledger`: verified, changed, incomplete; and readable."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from assay.cli.main import main
 from assay.profile.ledger import Ledger
 from assay.signing.keys import write_pair
+from tests.driving.warm_python import warm_python
 from tests.profile.ledgers import KEY, OTHER, lines_of, put_lines, record, written
 
 
@@ -116,6 +116,6 @@ def test_it_shows_up_to_where_something_was_changed(
 
 def test_a_reader_that_leaves_is_no_failure(tmp_path: Path) -> None:
     path = written(tmp_path)
-    command = f"{sys.executable} -m assay ledger show {path} | head -1"
+    command = f"{warm_python()} -m assay ledger show {path} | head -1"
     done = subprocess.run(command, check=False, shell=True, capture_output=True, text=True, timeout=60)
     assert (len(done.stdout.splitlines()), done.stderr) == (1, "")

@@ -16,6 +16,7 @@ from assay.lab.harness.run.run import SubjectRecord
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 from tests.lab.runs import REVISION, cell, run_of
 
 SUBJECT = Path(__file__).parent / "subjects" / "subject.py"
@@ -50,7 +51,7 @@ def test_many_places_are_counted_by_transport() -> None:
 
 
 def test_on_a_terminal_a_client_is_waited_for(tmp_path: Path) -> None:
-    line = [sys.executable, "-m", "assay", "client", "--command", f"{sys.executable} -c 0", "--suite", "core"]
+    line = [warm_python(), "-m", "assay", "client", "--command", f"{warm_python()} -c 0", "--suite", "core"]
     line += ["--spec-version", HANDSHAKE[-1].date, "--scenario", "tools_call"]
     environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
     screen = on_terminal(line, tmp_path, environment, code=3)
@@ -60,7 +61,7 @@ def test_on_a_terminal_a_client_is_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_on_a_terminal_there_is_a_bar_and_colour_unless_it_is_unwanted(tmp_path: Path, plain: bool) -> None:
-    line = [sys.executable, "-m", "assay", "server", "--command", f"{sys.executable} {SUBJECT} wrong-code"]
+    line = [warm_python(), "-m", "assay", "server", "--command", f"{warm_python()} {SUBJECT} wrong-code"]
     line += ["--spec-version", HANDSHAKE[-1].date, "--scenario", "jsonrpc-unknown-method"]
     environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": os.pathsep.join(sys.path)}
     environment.pop("NO_COLOR", None)

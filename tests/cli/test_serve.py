@@ -21,6 +21,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
 from assay.cli.options.python_server import load_server, split
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 Output = pytest.CaptureFixture[str]
 
@@ -295,7 +296,7 @@ def test_http_without_its_extra_says_what_to_install(capsys: Output, monkeypatch
 @contextmanager
 def serving(*arguments: str, stdin: int = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
     """A real process; a test that fails must not leave it behind."""
-    command = [sys.executable, "-m", "assay", "serve", *arguments]
+    command = [warm_python(), "-m", "assay", "serve", *arguments]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=stdin, stdout=pipe, stderr=pipe, text=True) as process:
         try:

@@ -16,6 +16,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
 from assay.cli.options.auth import SECRET, make_auth
 from tests.auth.issuer import ec_key, public_jwk
+from tests.driving.warm_python import warm_python
 
 Output = pytest.CaptureFixture[str]
 
@@ -89,7 +90,7 @@ def test_a_secret_has_no_place_on_the_command_line() -> None:
 @contextmanager
 def running(*arguments: str) -> Iterator[list[str]]:
     """The first lines that a process prints; it ends with the test."""
-    command = [sys.executable, "-m", "assay", *arguments]
+    command = [warm_python(), "-m", "assay", *arguments]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:

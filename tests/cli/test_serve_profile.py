@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
 from assay.signing.keys import generate, write_pair
+from tests.driving.warm_python import warm_python
 
 Output = pytest.CaptureFixture[str]
 OWN = """
@@ -52,7 +52,7 @@ def call(target: str, *options: str, params: dict[str, Any] = ECHO) -> Any:
         json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         for number, (method, params) in enumerate(requests)
     ]
-    command = [sys.executable, "-m", "assay", "serve", target, *options]
+    command = [warm_python(), "-m", "assay", "serve", target, *options]
     ended = subprocess.run(
         command, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=60, check=False
     )

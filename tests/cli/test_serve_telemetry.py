@@ -24,6 +24,7 @@ from tests.driving.answer import PATIENCE
 from tests.driving.describing import REVISION, describe, mirrors
 from tests.driving.messages import initialize, request
 from tests.driving.process import environment, stdio_process
+from tests.driving.warm_python import warm_python
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 META = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
@@ -37,7 +38,7 @@ async def listening(transport: str, *options: str) -> AsyncIterator[str]:
     """The server on a free port; it ends by itself when it is told to, without failure."""
     command = (*SERVE, *options, "--transport", transport, "--port", "0")
     process = await asyncio.create_subprocess_exec(
-        sys.executable, *command, stdout=asyncio.subprocess.PIPE, env=environment()
+        warm_python(), *command, stdout=asyncio.subprocess.PIPE, env=environment()
     )
     assert process.stdout is not None
     try:

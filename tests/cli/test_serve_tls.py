@@ -8,7 +8,6 @@ import re
 import signal
 import ssl
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
 from tests.driving.certificates import Authority, Pair
 from tests.driving.messages import request
+from tests.driving.warm_python import warm_python
 
 BOTH = "application/json, text/event-stream"
 
@@ -26,7 +26,7 @@ BOTH = "application/json, text/event-stream"
 @contextmanager
 def serving(*options: str) -> Iterator[str]:
     """The server as a process; what it announces."""
-    command = [sys.executable, "-m", "assay", "serve", "everything", "--port", "0", *options]
+    command = [warm_python(), "-m", "assay", "serve", "everything", "--port", "0", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

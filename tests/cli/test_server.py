@@ -2,7 +2,6 @@
 
 import json
 import socket
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from assay.cli.main import main
 from assay.lab.harness.run.run import Run, parse_run
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 DENIES = """
 import json, sys
@@ -46,7 +46,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def command(tmp_path: Path, source: str) -> str:
     path = tmp_path / "subject.py"
     path.write_text(source, "utf-8")
-    return f"{sys.executable} {path}"
+    return f"{warm_python()} {path}"
 
 
 def stored(tmp_path: Path) -> Run:
@@ -202,6 +202,6 @@ def test_nothing_that_is_played_there_is_wrong_use(capsys: pytest.CaptureFixture
 
 
 def test_results_that_cannot_be_kept_end_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hostile = f"sh -c 'rm -rf results; touch results; exec {sys.executable} -m assay serve everything'"
+    hostile = f"sh -c 'rm -rf results; touch results; exec {warm_python()} -m assay serve everything'"
     assert main(["server", "--command", hostile, "--scenario", "ping"]) == 3
     assert "cannot store results in results" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 import shlex
 import socket
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from assay.cli.main import main
 from assay.lab.harness.run.run import parse_run
 from assay.lab.harness.sabotage.certificate_authority import Issuer
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 URL = "https://127.0.0.1:9/mcp"
 NEWEST = HANDSHAKE[-1].date
@@ -30,7 +30,7 @@ def free_port() -> int:
 def test_a_server_is_met_with_a_certificate_and_judged_by_who_has_none(tmp_path: Path) -> None:
     authority, port = Issuer(tmp_path, "us"), free_port()
     server, driver, ca = authority.issue("server"), authority.issue("driver"), str(authority.file)
-    words = [sys.executable, "-m", "assay", "serve", "everything", "--transport", "http"]
+    words = [warm_python(), "-m", "assay", "serve", "everything", "--transport", "http"]
     words += ["--port", str(port), "--tls-cert", str(server.cert), "--tls-key", str(server.key)]
     identity = ["--ca", ca, "--client-cert", str(driver.cert), "--client-key", str(driver.key)]
     selection = ["--suite", "marketplace", "--scenario", "sec.certificate", "--spec-version", NEWEST]

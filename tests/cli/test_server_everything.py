@@ -1,6 +1,5 @@
 """`assay server --suite everything`: nothing is green that was not shown by a server that works."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from assay.lab.harness.run.run import parse_run
 from tests.cli.subjects import hollow
 from tests.cli.subjects.hollow import Answer
 from tests.cli.test_server import free_port
+from tests.driving.warm_python import warm_python
 
 SUITE = ("--suite", "everything")
 GREEN = {"passed", "passed with warnings"}
@@ -43,7 +43,7 @@ def green() -> set[str]:
 
 
 def on_stdio(answer: Answer) -> list[str]:
-    return ["--command", f"{sys.executable} {hollow.__file__} {answer.__name__}"]
+    return ["--command", f"{warm_python()} {hollow.__file__} {answer.__name__}"]
 
 
 def test_closed_port_is_a_server_that_is_not_there() -> None:

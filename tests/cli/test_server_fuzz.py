@@ -1,7 +1,6 @@
 """`assay server --suite fuzz`: what it says, keeps and ends with."""
 
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from assay.cli.main import main
 from assay.lab.fuzz.case import Case, Step, dump_case
 from assay.lab.harness.run.run import parse_run
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 FAULTY = Path(__file__).parents[1] / "lab" / "fuzz" / "faulty.py"
 CRASH = dump_case(Case((Step(b'"\\ud800"'),)))
@@ -23,7 +23,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fuzz(fault: str, *options: str) -> int:
-    command = shlex.join((sys.executable, str(FAULTY), fault))
+    command = shlex.join((warm_python(), str(FAULTY), fault))
     return main(["server", "--command", command, "--suite", "fuzz", "--spec-version", NEWEST, *options])
 
 

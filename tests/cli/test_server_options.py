@@ -13,6 +13,7 @@ from assay.cli.main import main
 from assay.lab.harness.run.run import Run, parse_run
 from assay.revisions.registry import DATES, HANDSHAKE
 from tests.cli.subjects.echo import echoing
+from tests.driving.warm_python import warm_python
 
 SUBJECT = Path(__file__).parent / "subjects" / "subject.py"
 NEWEST = HANDSHAKE[-1].date
@@ -25,7 +26,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge(fault: str, *options: str, version: str | None = NEWEST) -> int:
-    command = f"{sys.executable} {SUBJECT} {fault}"
+    command = f"{warm_python()} {SUBJECT} {fault}"
     versions = ["--spec-version", version] if version else []
     return main(["server", "--command", command, *versions, *options])
 
@@ -164,8 +165,8 @@ def test_closed_door_says_what_to_give(capsys: Output) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_run_tells_and_keeps_what_is_known(tmp_path: Path, number: signal.Signals) -> None:
-    command = f"{sys.executable} {SUBJECT} silent"
-    line = [sys.executable, "-m", "assay", "server", "--command", command, "--spec-version", NEWEST]
+    command = f"{warm_python()} {SUBJECT} silent"
+    line = [warm_python(), "-m", "assay", "server", "--command", command, "--spec-version", NEWEST]
     line += ["--scenario", "jsonrpc-unknown-method", "--scenario", "lifecycle-ping", "--jobs", "1"]
     pipe = subprocess.PIPE
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

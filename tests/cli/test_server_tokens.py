@@ -1,6 +1,5 @@
 """`assay server` and protected servers: where tokens come from, and that none of them is kept."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from assay.cli.main import main
 from assay.revisions.registry import HANDSHAKE
 from tests.cli.test_authority import authority
 from tests.cli.test_server import free_port
+from tests.driving.warm_python import warm_python
 
 Output = pytest.CaptureFixture[str]
 URL = "http://127.0.0.1:9/mcp"
@@ -71,7 +71,7 @@ def test_a_protected_server_is_judged_with_tokens_that_nobody_keeps(tmp_path: Pa
     with authority("--dev-mint") as running:
         auth = f"issuer={running.issuer},audience={url}"
         command = (
-            f"{sys.executable} -m assay serve {served} --transport http --port {url[17:-4]} --auth {auth}"
+            f"{warm_python()} -m assay serve {served} --transport http --port {url[17:-4]} --auth {auth}"
         )
         code = main(
             [

@@ -4,7 +4,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from assay.lab.harness.run.run import parse_run
 from assay.revisions.registry import HANDSHAKE
 from tests.cli.test_server import free_port
 from tests.driving.process import ROOT
+from tests.driving.warm_python import warm_python
 
 pytestmark = pytest.mark.timeout(90)
 SUBJECT = Path(__file__).parent / "subjects" / "subject.py"
@@ -32,7 +32,7 @@ class Session:
     """The command in a directory, and the lines that it has written."""
 
     def __init__(self, folder: Path, *options: str, output: int = subprocess.PIPE) -> None:
-        command = (sys.executable, "-m", "assay", "server", *options, "--watch", ".")
+        command = (warm_python(), "-m", "assay", "server", *options, "--watch", ".")
         self.folder = folder
         self.process = subprocess.Popen(
             command,
@@ -81,7 +81,7 @@ def watched(
     folder: Path, fault: str, *options: str, output: int = subprocess.PIPE, first: str = ""
 ) -> Session:
     write(folder, first + SOURCE.format(fault=fault, subject=SUBJECT))
-    command = f"{sys.executable} server.py"
+    command = f"{warm_python()} server.py"
     revision = ("--spec-version", HANDSHAKE[-1].date)
     return Session(folder, "--command", command, *revision, *SCENARIOS, *options, output=output)
 
@@ -204,7 +204,7 @@ def test_server_that_somebody_else_starts_is_looked_for(tmp_path: Path, sessions
     url = f"http://127.0.0.1:{port}/mcp"
     sessions.append(session := Session(tmp_path, "--url", url, "--scenario", "jsonrpc-unknown-method"))
     assert "Connection refused" in "\n".join(session.until("waiting for a change"))
-    serve = (sys.executable, "-m", "assay", "serve", "everything", "--transport", "http", "--port", str(port))
+    serve = (warm_python(), "-m", "assay", "serve", "everything", "--transport", "http", "--port", str(port))
     with subprocess.Popen(serve, stdout=subprocess.DEVNULL) as server:
         try:
             assert "conforms: 5 passed" in session.until("waiting for a change")

@@ -49,19 +49,23 @@ class ForkServer:
 
     def serve(self) -> None:
         while True:
-            for key, _ in self._selector.select():
-                key.data(key.fd)
+            # One event at a time: it may close the descriptors of the others.
+            key, _ = self._selector.select()[0]
+            key.data(key.fd)
 
     def _accept(self, _descriptor: int) -> None:
         connection, _ = self._listener.accept()
-        order = receive(connection)
+        try:
+            order = receive(connection)
+        except ConnectionError:
+            return connection.close()  # the command was killed
         number = os.fork()
         if number == 0:
             self._close_all(connection)
             run(order)
         for stream in order.streams:
             os.close(stream)
-        connection.sendall(struct.pack(">i", number))
+        send(connection, number)
         ended = os.pidfd_open(number)
         self._children[ended] = self._children[connection.fileno()] = Child(number, connection)
         self._selector.register(ended, selectors.EVENT_READ, self._report)
@@ -75,10 +79,7 @@ class ForkServer:
         code = os.waitstatus_to_exitcode(os.waitpid(child.number, 0)[1])
         if self._children.pop(child.connection.fileno(), None):
             self._selector.unregister(child.connection)
-            try:
-                child.connection.sendall(struct.pack(">i", code))
-            except BrokenPipeError:
-                pass  # killed at the same moment
+            send(child.connection, code)
         child.connection.close()
 
     def _abandon(self, descriptor: int) -> None:
@@ -101,12 +102,19 @@ class ForkServer:
             os.close(descriptor)
 
 
+def send(connection: socket.socket, number: int) -> None:
+    try:
+        connection.sendall(struct.pack(">i", number))
+    except ConnectionError:
+        pass  # the command was killed: its connection has ended too
+
+
 def receive(connection: socket.socket) -> Order:
     head, streams, _, _ = socket.recv_fds(connection, 4, 3)
     size = int.from_bytes(head, "big")
-    body = b""
-    while len(body) < size:
-        body += connection.recv(size - len(body))
+    body = connection.recv(size, socket.MSG_WAITALL)
+    if not head or len(body) < size:
+        raise ConnectionAbortedError
     arguments, directory, environment = marshal.loads(body)
     decoded = {os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()}
     return Order(arguments, directory, decoded, tuple(streams))

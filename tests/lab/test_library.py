@@ -33,6 +33,7 @@ from assay.lab.harness.scripted_server.client import ClientSetup
 from assay.lab.stored import find_run, newest_run, rejudge, stored_run
 from assay.model.error import AssayError
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 NEWEST = HANDSHAKE[-1].date
 SUBJECT = Path(__file__).parents[1] / "cli" / "subjects" / "subject.py"
@@ -41,7 +42,7 @@ SINGLE = JudgeOptions(scenario=("jsonrpc-unknown-method",), spec_version=(NEWEST
 
 
 def server(fault: str) -> str:
-    return shlex.join((sys.executable, str(SUBJECT), fault))
+    return shlex.join((warm_python(), str(SUBJECT), fault))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,7 @@ def test_tokens_are_not_shown() -> None:
 
 async def test_judge_client_returns_the_run() -> None:
     options = ClientOptions(scenario=("tools_call",), spec_version=(NEWEST,))
-    run = await judge_client([sys.executable, str(VISITOR)], options)
+    run = await judge_client([warm_python(), str(VISITOR)], options)
     assert (run.role, conclude(run)) == ("client", Conclusion.CONFORMS)
     with pytest.raises(InvalidOptions, match="no such scenario"):
         await judge_client("true", ClientOptions(scenario=("no-such",)))
@@ -166,7 +167,7 @@ async def test_judge_client_returns_the_run() -> None:
 
 async def test_a_function_can_operate_the_client() -> None:
     async def invite(setup: ClientSetup, limit: float) -> None:
-        command = [sys.executable, str(VISITOR), setup.url]
+        command = [warm_python(), str(VISITOR), setup.url]
         environment = setup.environment
         process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=subprocess.DEVNULL)
         assert await process.wait() == 0

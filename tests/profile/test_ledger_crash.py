@@ -3,12 +3,12 @@
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 from assay.profile.ledger_entry import segments
 from assay.profile.ledger_reader import verify_segment
 from assay.signing.keys import write_pair
+from tests.driving.warm_python import warm_python
 from tests.profile.ledgers import KEY, TRUST
 
 BEGINNING = """
@@ -73,7 +73,7 @@ append(ledger)
 def started(script: str, directory: Path) -> subprocess.Popen[str]:
     if not (key := directory / "dev.key").exists():
         write_pair(KEY, str(directory / "dev"))
-    command = [sys.executable, "-c", BEGINNING + script, str(directory / "ledger"), str(key)]
+    command = [warm_python(), "-c", BEGINNING + script, str(directory / "ledger"), str(key)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 

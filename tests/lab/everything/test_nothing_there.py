@@ -1,7 +1,6 @@
 """Servers that do nothing: no scenario is green without evidence, however many fixtures are listed."""
 
 import json
-import sys
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 SUITE = suite_named("everything")
 DENIES = """
@@ -61,7 +61,7 @@ async def judged(subject: Subject) -> Run:
 
 def denying(known: dict[str, Any]) -> Subject:
     """A server that answers nothing but what it is given."""
-    return CommandSubject([sys.executable, "-c", DENIES, json.dumps(known)])
+    return CommandSubject([warm_python(), "-c", DENIES, json.dumps(known)])
 
 
 async def test_server_that_denies_everything_gets_nothing_green() -> None:

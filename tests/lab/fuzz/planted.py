@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from assay.lab.fuzz.case import Case
@@ -15,13 +14,14 @@ from assay.lab.harness.subject.subject import CommandSubject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 FAULTY = Path(__file__).with_name("faulty.py")
 NEWEST = HANDSHAKE[-1]
 
 
 def command(fault: str) -> tuple[str, ...]:
-    return (sys.executable, str(FAULTY), fault)
+    return (warm_python(), str(FAULTY), fault)
 
 
 def reproduce(target: FuzzTarget, case: Case) -> str:

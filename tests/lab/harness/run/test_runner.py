@@ -1,7 +1,6 @@
 """Runs against scripted subjects: in order, in parallel, interrupted, repeated."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE
+from tests.driving.warm_python import warm_python
 
 SLOW = """
 import json, sys
@@ -78,7 +78,7 @@ async def test_interrupted_run_keeps_its_results(tmp_path: Path) -> None:
             waiting.set()
 
     conditions = Conditions(patience=60.0)
-    subject = CommandSubject([sys.executable, str(path)])
+    subject = CommandSubject([warm_python(), str(path)])
     selection = Selection(("jsonrpc-unknown-method",), revisions=(HANDSHAKE[-1],))
     runner = Runner(RunSettings(protocol_suite(), selection, conditions, jobs=2), [subject], watch, store)
     task = asyncio.create_task(runner.run())
@@ -97,7 +97,7 @@ async def test_unreachable_subject_is_down() -> None:
 
 
 async def test_command_that_never_listens_is_down_with_its_standard_error() -> None:
-    command = [sys.executable, "-c", "import sys; sys.exit('no port for me')"]
+    command = [warm_python(), "-c", "import sys; sys.exit('no port for me')"]
     subject = UrlSubject("http://127.0.0.1:9/mcp", command=command)
     with pytest.raises(SubjectDown, match=r"exited with status 1\n  stderr: no port for me"):
         await Runner(settings(), [subject], lambda event: None, store).run()

@@ -1,6 +1,5 @@
 """Discovery: a subject supports a revision if it agrees on it, not because it answers."""
 
-import sys
 from pathlib import Path
 
 from assay.lab.harness.run.plan import Selection
@@ -11,6 +10,7 @@ from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import DATES, HANDSHAKE, REVISIONS
 from assay.revisions.revision import Opening
+from tests.driving.warm_python import warm_python
 
 ALONE = next(revision for revision in REVISIONS if revision.opening is Opening.PER_REQUEST)
 # Answers `server/discover` in any revision, as a server that only supports older ones may.
@@ -35,7 +35,7 @@ def keep(result: CellResult, trace: Trace) -> CellResult:
 async def run_on(tmp_path: Path, versions: list[str]) -> Run:
     path = tmp_path / "informant.py"
     path.write_text(INFORMANT.format(versions=versions), "utf-8")
-    subject = CommandSubject([sys.executable, str(path)])
+    subject = CommandSubject([warm_python(), str(path)])
     order = RunSettings(protocol_suite(), Selection(scenarios=("ping",), revisions=(ALONE,)))
     return await Runner(order, [subject], lambda event: None, keep).run()
 

@@ -1,6 +1,5 @@
 """Processes are reused only if a scenario left them unchanged, and only for passing outcomes."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from assay.lab.harness.subject.subject import CommandSubject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, REVISIONS
+from tests.driving.warm_python import warm_python
 from tests.lab.traces import request, result, stdio_trace
 
 NEWEST = HANDSHAKE[-1]
@@ -67,7 +67,7 @@ class Lab:
     async def run(self, fault: str, scenarios: Sequence[str] = SCENARIOS, **options: Any) -> Run:
         path = self._home / "server.py"
         path.write_text(SERVER, "utf-8")
-        subject = CommandSubject([sys.executable, str(path), fault, str(self._home / "starts")])
+        subject = CommandSubject([warm_python(), str(path), fault, str(self._home / "starts")])
         order = RunSettings(
             protocol_suite(), Selection(tuple(scenarios), revisions=(NEWEST,)), jobs=1, **options
         )
