@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.protocol.uri import MAX_URI_LENGTH, InvalidUri, check_scheme, check_uri, escapes_root
+from assay.protocol.uri import MAX_URI_LENGTH, InvalidUri, check_uri, escapes_root
 
 ACCEPTED = [
     "file:///etc/motd",
@@ -85,13 +85,13 @@ def test_any_text_is_accepted_or_refused_and_nothing_else(text: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["http", "x-a+b.c", "A1"])
 def test_scheme_grammar_is_accepted(scheme: str) -> None:
-    check_scheme(scheme)
+    check_uri(f"{scheme}:x")
 
 
-@pytest.mark.parametrize("scheme", ["", "1a", "a:", "a_b", "é", "a\n"])
+@pytest.mark.parametrize("scheme", ["", "1a", "a_b", "é", "a\n"])
 def test_other_scheme_is_refused(scheme: str) -> None:
     with pytest.raises(InvalidUri):
-        check_scheme(scheme)
+        check_uri(f"{scheme}:x")
 
 
 @pytest.mark.parametrize("path", ["..", "../a", "a/..", "a/../b", "/..", "a\\b", "a\0"])

@@ -58,16 +58,6 @@ def check_uri(text: str) -> None:
     _check_brackets(text, rest)
 
 
-def check_scheme(scheme: str) -> None:
-    """Check the scheme of a URI, without its colon.
-
-    Raises:
-        InvalidUri: it is not a letter followed by letters, digits, `+`, `-` and `.`.
-    """
-    if not re.match(SCHEME, scheme):
-        raise InvalidUri(scheme, "no valid scheme")
-
-
 def escapes_root(path: str) -> bool:
     """Whether a percent-decoded path could leave the directory that it is joined to."""
     return "\\" in path or "\0" in path or ".." in path.split("/")

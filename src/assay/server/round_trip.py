@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct, UnsetType
@@ -23,7 +23,6 @@ from assay.model.result import InputRequest, InputRequired
 from assay.protocol.codec import encode
 from assay.protocol.seal import Sealer
 
-T = TypeVar("T")
 UNNAMED: Final = "question-"
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 

@@ -15,7 +15,6 @@ import msgspec
 
 from assay.model.error import RegistrationError
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE = "#/$defs/{name}"
 
 

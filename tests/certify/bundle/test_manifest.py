@@ -1,5 +1,6 @@
 """Manifests list every file, and no name leads out of the directory."""
 
+import json
 import os
 from hashlib import sha256
 from pathlib import Path
@@ -11,12 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.certify.bundle import manifest
-from assay.certify.bundle.manifest import BadManifest, Difference, compare, encode, read, take
+from assay.certify.bundle.bundle_manifest import read
+from assay.certify.bundle.manifest import BadManifest, Difference, compare, encode, take
 from assay.signing import canonical
 
 NAMES = st.from_regex(r"\A[a-c]{1,2}(/[d-f]{1,2})?\Z")
 TREES = st.dictionaries(NAMES, st.binary(max_size=8), max_size=6)
 EMPTY = sha256(b"").hexdigest()
+BUNDLE: dict[str, Any] = {
+    "v": 1,
+    "server": {"name": "a", "version": "1"},
+    "artifact": None,
+    "profile": {"id": "p", "sha256": EMPTY},
+    "created": "2030-01-01T00:00:00Z",
+    "expires": "2030-01-02T00:00:00Z",
+    "roles": {},
+    "files": [],
+}
 
 
 def write(directory: Path, files: dict[str, bytes]) -> dict[str, bytes]:
@@ -35,7 +47,7 @@ def test_a_comparison_lists_exactly_the_changed_files(
 ) -> None:
     with TemporaryDirectory() as first, TemporaryDirectory() as second:
         before, after = write(Path(first), left), write(Path(second), right)
-        listed = read(encode(take(Path(first))))
+        listed = take(Path(first))
         difference = compare(listed, Path(second))
     assert [(entry.path, entry.size) for entry in listed.files] == sorted(
         (n, len(d)) for n, d in before.items()
@@ -156,11 +168,12 @@ def entry(path: str = "a", **members: Any) -> dict[str, Any]:
         {},
     ],
 )
-def test_an_invalid_manifest(files: object) -> None:
+def test_an_invalid_list_of_files(files: object) -> None:
     with pytest.raises(BadManifest):
-        read(canonical.encode({"files": files}))
+        read(canonical.encode({**BUNDLE, "files": files}))
 
 
-def test_other_forms_are_refused() -> None:
+def test_only_the_canonical_form_is_read() -> None:
+    assert read(canonical.encode({**BUNDLE, "files": [entry()]})).files[0].path == "a"
     with pytest.raises(BadManifest, match="not canonical JSON"):
-        read(b'{"files": []}')
+        read(json.dumps(BUNDLE).encode())

@@ -108,19 +108,6 @@ def encode(manifest: Manifest) -> bytes:
     return canonical.encode(msgspec.to_builtins(manifest))
 
 
-def read(data: bytes) -> Manifest:
-    """
-    Raises:
-        BadManifest: the data is not a manifest, or a name leads out of the directory.
-    """
-    try:
-        manifest = msgspec.convert(canonical.decode(data), Manifest)
-    except (canonical.NotCanonical, msgspec.ValidationError) as error:
-        raise BadManifest(f"not a manifest: {error}") from error
-    check_names([entry.path for entry in manifest.files])
-    return manifest
-
-
 def check_names(names: Sequence[str]) -> None:
     """
     Raises:

@@ -40,10 +40,6 @@ def declares(*path: str) -> Need:
     return Need(lambda facts: facts.declares(*path), f"does not declare `{'.'.join(path)}`")
 
 
-def lacks(*path: str) -> Need:
-    return Need(lambda facts: not facts.declares(*path), f"declares `{'.'.join(path)}`")
-
-
 def either(first: Need, second: Need) -> Need:
     return Need(
         lambda facts: first.met(facts) or second.met(facts),
@@ -55,7 +51,6 @@ def either(first: Need, second: Need) -> Need:
 A_TOOL = Need(lambda facts: bool(facts.tools), "lists no tools")
 A_READ_ONLY_TOOL = Need(lambda facts: bool(facts.read_only_tools), "has no tool with `readOnlyHint`")
 A_RESOURCE = Need(lambda facts: bool(facts.resources), "lists no resources")
-A_TEMPLATE = Need(lambda facts: bool(facts.templates), "lists no resource templates")
 A_PROMPT = Need(lambda facts: bool(facts.prompts), "lists no prompts")
 A_SESSION = Need(lambda facts: facts.session, "assigns no session id")
 LOCAL = Need(lambda facts: facts.local, "is on another machine, and its allowed origins are unknown")

@@ -56,13 +56,6 @@ class Retry(Struct, frozen=True):
         owners = {owner for state, owner in self.issued if state == self.state}
         return bool(owners) and identity(self.exchange) not in owners
 
-    @property
-    def is_complete_answer(self) -> bool:
-        """Whether it answers every input request, and nothing else, with an object."""
-        responses = self.responses
-        matches = isinstance(responses, dict) and responses.keys() == self.questions.keys()
-        return matches and all(isinstance(response, dict) for response in responses.values())
-
 
 def wants_input(exchange: Exchange | Reply) -> bool:
     return (exchange.result or {}).get("resultType") == "input_required"

@@ -97,12 +97,8 @@ class Stage:
         self._peers.append(peer)
         return peer
 
-    async def open_as(self, bearer: str, **capabilities: Any) -> Peer:
-        """Open a conversation with a token of this kind."""
-        return await self._begin(capabilities, bearer)
-
-    async def _begin(self, capabilities: dict[str, Any], bearer: str = USUAL) -> Peer:
-        peer = await self.connect(bearer)
+    async def _begin(self, capabilities: dict[str, Any]) -> Peer:
+        peer = await self.connect()
         peer.capabilities = capabilities
         await peer.handshake()
         peer.is_open = True
