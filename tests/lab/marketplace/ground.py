@@ -12,7 +12,7 @@ from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions, record
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.run.runner import Runner, RunSettings
-from assay.lab.harness.sabotage.certificate_server import TestCA
+from assay.lab.harness.sabotage.certificate_authority import TestCA
 from assay.lab.harness.sabotage.environment import Environment
 from assay.lab.harness.sabotage.protected_server import ProtectedServer
 from assay.lab.harness.subject.discovery import DISCOVERY, discover

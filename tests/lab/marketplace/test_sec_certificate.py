@@ -8,7 +8,7 @@ from assay.lab.harness.links.identity import CERTIFICATE, REFUSED
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.runner import Runner, RunSettings
-from assay.lab.harness.sabotage.certificate_server import TestCA
+from assay.lab.harness.sabotage.certificate_authority import TestCA
 from assay.lab.harness.subject.bearer import NONE, STRANGER, USUAL
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.trace import Trace

@@ -23,14 +23,13 @@ from assay.lab.harness.subject.process import Process
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape, read_messages
-from assay.lab.harness.trace.recorder import Redaction
+from assay.lab.harness.trace.recorder import Recorder, Redaction
 from assay.lab.harness.trace.trace import SENTINEL, STILL_OPEN, Trace
 from assay.revisions.revision import Batching, Revision
 
 from .ambiguity import CANCELLED, LISTENING, needs_answer
 from .case import Case, Step
 from .pending_answer import CHANNEL, PendingAnswers, answer_key
-from .rewindable_recorder import RewindableRecorder
 
 SCENARIO: Final = "fuzz"
 MINE, OTHER = "1", "2"
@@ -46,6 +45,26 @@ AFTER_TIMEOUT: Final = 0.25
 """The fraction of the patience that is left after a timeout in the same case."""
 STREAMS: Final = frozenset({"GET"})
 """HTTP methods whose response may stay open."""
+
+
+class RewindableRecorder(Recorder):
+    """A recorder for one case after another, each preceded by the opening of the session."""
+
+    _opening = 0
+
+    @property
+    def count(self) -> int:
+        """The number of frames."""
+        return len(self._frames)
+
+    def keep(self) -> None:
+        """Keep the frames so far in front of every case."""
+        self._opening = len(self._frames)
+
+    def rewind(self) -> None:
+        """Drop the frames of the last case."""
+        del self._frames[self._opening :]
+        self._bytes = sum(len(frame.raw) for frame in self._frames)
 
 
 class FuzzConversation:

@@ -12,7 +12,7 @@ from assay.authority.authority import Authority
 from assay.authority.record import SECRET_METHODS, Client, digest
 from assay.authority.settings import Settings
 from assay.lab.harness.links.broken_off import NoToken
-from assay.lab.harness.sabotage.certificate_server import TestCA
+from assay.lab.harness.sabotage.certificate_authority import TestCA
 from assay.lab.harness.subject.bearer import (
     AHEAD,
     CAPITALS,

@@ -1,16 +1,23 @@
-"""The lab's own certificates: for servers in trials, and for a client that no server trusts."""
+"""Certificates for tests: an authority that issues them, and a bundled server that requires them."""
 
 from __future__ import annotations
 
 import datetime
 import ipaddress
+import ssl
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from assay.lab.harness.links.identity import Identity
+from assay.lab.harness.subject.subject import AnnouncedSubject, Subject
+from assay.lab.harness.transport import Transport
 
 PEM: Final = serialization.Encoding.PEM
 DAY: Final = datetime.timedelta(days=1)
@@ -56,3 +63,32 @@ class Issuer:
 
 def _named(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+class TestCA:
+    def __init__(self, *words: str) -> None:
+        """`words` is the server and its options."""
+        self._words = words
+        self._folder = TemporaryDirectory(prefix="assay-test-ca-")
+        authority = Issuer(Path(self._folder.name), "assay-lab")
+        self._ca = authority.file
+        self._server = authority.issue("server")
+        self.identity = Identity(self._ca, *authority.issue("driver"))
+
+    def served(self) -> Subject:
+        """The server as a separate process, on HTTP."""
+        cert, key = map(str, self._server)
+        tls = ("--tls-cert", cert, "--tls-key", key, "--tls-client-ca", str(self._ca))
+        words = (*self._words, "--port", "0", "--transport", str(Transport.HTTP), *tls)
+        command = (sys.executable, "-m", "assay", "serve", *words)
+        return AnnouncedSubject(command, transport=Transport.HTTP, identity=self.identity)
+
+    def server_context(self) -> ssl.SSLContext:
+        """The TLS context of a healthy server, which requires client certificates."""
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self._ca)
+        context.load_cert_chain(*self._server)
+        context.verify_mode = ssl.CERT_REQUIRED
+        return context
+
+    def close(self) -> None:
+        self._folder.cleanup()

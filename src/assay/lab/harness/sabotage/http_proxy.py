@@ -14,11 +14,11 @@ from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.protocol.framing.sse import SseParser
 
 from .alteration import Alteration, bodies, decode
-from .proxy_server import ProxyServer, send_head, send_whole
+from .local_server import ProxyServer, send_head, send_whole
 from .saboteur import FaultContext, LocalAnswer, Request, Response, Saboteur
 
 if TYPE_CHECKING:
-    from .certificate_server import TestCA
+    from .certificate_authority import TestCA
 
 PATIENCE = 10.0
 # Hop-by-hop headers (RFC 9110, section 7.6.1) and the length, which a fault may change.

@@ -14,7 +14,7 @@ from assay.lab.harness.links.http_call import is_local
 from assay.lab.harness.links.http_text import EVENT_STREAM
 
 from .alteration import Alteration, decode
-from .proxy_server import ProxyServer, send_head, send_whole
+from .local_server import ProxyServer, send_head, send_whole
 from .saboteur import FaultContext, Request, Response, Saboteur
 from .websocket_wire import WebSocketWire
 from .wire import FaultyWire

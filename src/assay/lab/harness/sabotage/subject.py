@@ -23,7 +23,7 @@ from .websocket_wire import WebSocketWire
 from .wire import FaultyWire, ScriptedWire
 
 if TYPE_CHECKING:
-    from .certificate_server import TestCA
+    from .certificate_authority import TestCA
 
 HEALTHY = Saboteur(id="none", fault="none", breaks="nothing")
 

@@ -24,7 +24,7 @@ from .saboteur import WITH_CERTIFICATES, WITH_TOKENS, Double, Saboteur
 from .subject import HEALTHY, HttpSaboteur, HttpSseSaboteur, StdioSaboteur, WebSocketSaboteur
 
 if TYPE_CHECKING:
-    from .certificate_server import TestCA
+    from .certificate_authority import TestCA
     from .protected_server import ProtectedServer
 
 # The transport of the healthy server behind a fault on each transport.
@@ -140,6 +140,6 @@ def _protected_server(*words: str) -> ProtectedServer:
 
 
 def _test_ca(*words: str) -> TestCA:
-    from .certificate_server import TestCA
+    from .certificate_authority import TestCA
 
     return TestCA(*words)

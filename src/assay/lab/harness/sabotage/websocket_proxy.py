@@ -14,8 +14,7 @@ from assay.lab.harness.trace.recorder import MAX_BYTES
 from assay.protocol.framing import websocket as ws
 
 from .alteration import Alteration
-from .local_server import LocalServer
-from .proxy_server import send_head
+from .local_server import LocalServer, send_head
 from .saboteur import FaultContext, Request, Saboteur
 from .websocket_wire import WebSocketWire
 from .wire import FaultyWire

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
+from functools import cached_property
 from itertools import count
 from secrets import token_hex
 from types import MappingProxyType
@@ -28,7 +29,6 @@ from .cache import ResultCache
 from .failure import ConnectionBroken, ErrorAnswer, SessionLost, StepFailed
 from .http_transport import HttpClientTransport
 from .input_round import needs_input, respond
-from .lazy_oauth import oauth_for
 from .notification import ReceivedNotifications
 from .opening import DISCOVER, negotiate, retry_version
 from .receiver import MessageReceiver
@@ -42,6 +42,8 @@ from .websocket_transport import WebSocketClientTransport
 
 if TYPE_CHECKING:
     from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur
+
+    from .oauth import OAuth
 
 MOST_ROUNDS: Final = 10
 MOST_TRIES: Final = 3
@@ -96,7 +98,6 @@ class ScriptedClient:
         self.receiver = MessageReceiver(self)
         self.receive = self.receiver.receive
         self.connection: ClientTransport = _TRANSPORTS[transport](self)
-        self.oauth = oauth_for(self)
         self._ids = count(1)
         self._trace = token_hex(16)
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -105,12 +106,19 @@ class ScriptedClient:
         self._closing = False
         self._starts = 0
 
+    @cached_property
+    def oauth(self) -> OAuth:
+        # Imported with its first use, because judging servers must not need the extra that OAuth needs.
+        from .oauth import OAuth
+
+        return OAuth(self)
+
     # -- running -----------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """
         Raises:
-            Failed: a step failed.
+            StepFailed: a step failed.
         """
         try:
             if self.saboteur is not None and self.saboteur.behave is not None:
@@ -164,7 +172,7 @@ class ScriptedClient:
         """Get a token after the endpoint answered with a challenge.
 
         Raises:
-            Failed: the client cannot get a token that may help.
+            StepFailed: the client cannot get a token that may help.
         """
         await self.oauth.authorize(challenge)
         self.cache = ResultCache()  # the cached results belong to the previous token
@@ -179,7 +187,7 @@ class ScriptedClient:
 
         Raises:
             ErrorAnswer: the answer is an error.
-            Failed: no valid answer.
+            StepFailed: no valid answer.
             TimeoutError: no answer within `timeout`.
         """
         params = params or {}

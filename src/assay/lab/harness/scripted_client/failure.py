@@ -1,10 +1,10 @@
 """Errors of the scripted client.
 
-Failed            the client exits with status 1
+StepFailed            the client exits with status 1
 ├── ErrorAnswer       the server answered with a JSON-RPC error
-├── EndpointMissing     an HTTP status says that the endpoint does not exist
-├── ConnectionBroken        the connection ended before the answer
-└── SessionLost   the server does not know the session
+├── EndpointMissing   an HTTP status says that the endpoint does not exist
+├── ConnectionBroken  the connection ended before the answer
+└── SessionLost       the server does not know the session
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ async def respond(client: ScriptedClient, result: Json) -> Json:
     """The params to add to the next request: a response for each input request, and the state.
 
     Raises:
-        Failed: the client cannot answer an input request.
+        StepFailed: the client cannot answer an input request.
     """
     requests = result.get("inputRequests")
     responses: Json = {}

@@ -21,7 +21,7 @@ class ReceivedNotifications:
     async def wait_for(self, method: str, seconds: float) -> Json:
         """
         Raises:
-            Failed: the notification did not arrive in time.
+            StepFailed: the notification did not arrive in time.
         """
         try:
             async with asyncio.timeout(seconds):

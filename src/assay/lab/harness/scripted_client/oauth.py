@@ -58,7 +58,7 @@ class GrantRequest:
     async def exchange(self, form: dict[str, str], headers: dict[str, str]) -> Json:
         """
         Raises:
-            Failed: the token endpoint refused the request.
+            StepFailed: the token endpoint refused the request.
         """
         url = self.server.url("token_endpoint")
         response = await self.oauth.post(url, form, headers)
@@ -92,7 +92,7 @@ class OAuth:
         """Get a token after a 401 or 403, so that the client can send its request again.
 
         Raises:
-            Failed: another attempt cannot succeed.
+            StepFailed: another attempt cannot succeed.
         """
         challenge = next(iter(challenges(response.head)), Challenge("bearer", {}))
         if self._wants_nonce(response, self.client.setup.url, challenge.params):
@@ -176,7 +176,7 @@ async def by_code(request: GrantRequest) -> Json:
     """The authorization code grant with PKCE.
 
     Raises:
-        Failed: the server does not support PKCE, or its answer is invalid.
+        StepFailed: the server does not support PKCE, or its answer is invalid.
     """
     offered = request.server.listed("code_challenge_methods_supported")
     if request.server.has_metadata and "S256" not in offered and request.client.behaviour.needs_pkce:
@@ -221,7 +221,7 @@ async def _consent(request: GrantRequest, query: dict[str, str]) -> dict[str, st
 def _verify(request: GrantRequest, answer: dict[str, str], state: str) -> None:
     """
     Raises:
-        Failed: `state` or `iss` do not match (RFC 9207), or the answer has no code.
+        StepFailed: `state` or `iss` do not match (RFC 9207), or the answer has no code.
     """
     behaviour, iss = request.client.behaviour, answer.get("iss")
     if behaviour.checks_state and answer.get("state") != state:

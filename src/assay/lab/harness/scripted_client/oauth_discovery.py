@@ -48,7 +48,7 @@ class AuthorizationServer(Struct, frozen=True):
     def url(self, name: str) -> str:
         """
         Raises:
-            Failed: the metadata has no such endpoint.
+            StepFailed: the metadata has no such endpoint.
         """
         endpoint = self.metadata.get(name)
         if not isinstance(endpoint, str):
@@ -64,7 +64,7 @@ class AuthorizationServer(Struct, frozen=True):
 async def find_resource(client: ScriptedClient, challenge: Challenge) -> ProtectedResource:
     """
     Raises:
-        Failed: the metadata is not where the challenge says, is for another resource, or names no server.
+        StepFailed: the metadata is not where the challenge says, is for another resource, or names no server.
     """
     url, behaviour = client.setup.url, client.behaviour
     named = challenge.params.get(METADATA) if behaviour.honours_challenge else None
@@ -107,7 +107,7 @@ def _covers(uri: str, url: str, *, case_sensitive: bool) -> bool:
 async def find_server(client: ScriptedClient, issuer: str, *, needed: bool) -> AuthorizationServer:
     """
     Raises:
-        Failed: the metadata is missing although it is needed, or is invalid.
+        StepFailed: the metadata is missing although it is needed, or is invalid.
     """
     behaviour = client.behaviour
     document = await _first(client, _server_urls(client, issuer)) if behaviour.reads_server_metadata else None

@@ -45,7 +45,7 @@ async def identify(client: ScriptedClient, server: AuthorizationServer) -> Clien
     """In the order of the specification: a pre-registered id, a metadata document, registration.
 
     Raises:
-        Failed: none of these is possible.
+        StepFailed: none of these is possible.
     """
     behaviour, context = client.behaviour, client.context
     if "client_id" in context and behaviour.uses_context_id:

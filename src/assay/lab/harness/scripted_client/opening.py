@@ -27,7 +27,7 @@ PROBE: Final = 5.0
 async def negotiate(client: ScriptedClient) -> None:
     """
     Raises:
-        Failed: client and server have no version in common.
+        StepFailed: client and server have no version in common.
     """
     if client.revision.opening is Opening.HANDSHAKE:
         await shake_hands(client)

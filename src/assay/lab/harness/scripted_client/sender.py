@@ -32,7 +32,7 @@ class MessageSender:
         """Send the items in order. Failures of messages that a fault added are ignored.
 
         Raises:
-            Failed: the call cannot be sent, or can no longer be answered.
+            StepFailed: the call cannot be sent, or can no longer be answered.
         """
         if call is not None and not items:
             raise StepFailed(f"{call.method} was never sent")

@@ -29,7 +29,7 @@ class Subscription:
     async def open(self) -> None:
         """
         Raises:
-            Failed: the server refused the subscription, or did not acknowledge it in time.
+            StepFailed: the server refused the subscription, or did not acknowledge it in time.
         """
         self._acknowledged.clear()
         self._task = self._client.task(self._listen())

@@ -52,7 +52,7 @@ class ClientTransport(Protocol):
         """Send `body`, which need not be a valid message. With a call, may return only after its answer.
 
         Raises:
-            Failed: the body cannot be sent, or the call can no longer be answered.
+            StepFailed: the body cannot be sent, or the call can no longer be answered.
         """
 
     async def close(self) -> None: ...
