@@ -5,18 +5,16 @@ Both are functions of the summary. Text from the server is always escaped.
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterator
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup
 
 from assay.lab.harness.verdict import Verdict
-from assay.lab.report.html.block import plain
+from assay.lab.report.html.block import as_source, plain, template
 from assay.lab.report.markdown import code, inline
 
 from .finding_group import FindingGroup, group_findings
@@ -42,7 +40,7 @@ def html(summary: Summary) -> str:
         failures=[score for score in summary.checks if score.findings or score.status is Verdict.FAILURE],
         remarks=list(remarks(summary)),
         styles=Markup(styles),
-        policy=f"default-src 'none'; style-src 'sha256-{_hash(styles)}'; base-uri 'none'; form-action 'none'",
+        policy=f"default-src 'none'; style-src {as_source(styles)}; base-uri 'none'; form-action 'none'",
     )
     # ASCII only: the page survives any transport and encoding.
     return page.encode("ascii", "xmlcharrefreplace").decode()
@@ -139,18 +137,10 @@ def _listed(names: list[str]) -> str:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(HOME),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+    page = HOME / "report.html"
+    return template(
+        page, plain=plain, word=word, outcome=_outcome, file=_file, grouped=group_findings, fix_hint=fix_hint
     )
-    environment.filters.update(
-        plain=plain, word=word, outcome=_outcome, file=_file, grouped=group_findings, fix_hint=fix_hint
-    )
-    return environment.get_template("report.html")
 
 
 def _outcome(score: Score) -> str:
@@ -161,7 +151,3 @@ def _outcome(score: Score) -> str:
 
 def _file(frame: str) -> str:
     return frame.partition("#")[0]
-
-
-def _hash(text: str) -> str:
-    return b64encode(sha256(text.encode()).digest()).decode()

@@ -1,6 +1,6 @@
 """Scenarios: short conversations that make a subject show the behaviour that checks judge.
 
-    @scenario("A tool that does not exist", exercises=("tools.unknown-name",), needs=(declares("tools"),))
+    @scenario("A tool that does not exist", needs=(declares("tools"),))
     async def drive_unknown_name(stage: Stage) -> None:
         peer = await stage.open()
         await peer.request("tools/call", {"name": "no-such-tool", "arguments": {}})
@@ -62,7 +62,7 @@ class Scenario(Struct, frozen=True):
 def scenario(
     title: str,
     *,
-    exercises: tuple[str, ...],
+    exercises: tuple[str, ...] = (),
     needs: tuple[Need, ...] = (),
     transports: frozenset[Transport] = ANY,
     window: Window = lambda revision: True,
@@ -71,14 +71,17 @@ def scenario(
     role: Role = Role.SERVER,
     id: str = "",
 ) -> Callable[[Drive], Scenario]:
-    """Turn a function `drive_<name>` into a scenario; `window` selects its revisions."""
+    """Turn a function `drive_<name>` into a scenario; `window` selects its revisions.
+
+    It exercises the check of the same name, unless others are given.
+    """
 
     def decorate(drive: Drive) -> Scenario:
         name = id or id_of(drive, "drive_")
         return Scenario(
             name,
             title,
-            exercises,
+            exercises or (name,),
             drive,
             needs,
             transports,

@@ -90,7 +90,7 @@ def prompt_gets(trace: Trace) -> Iterator[PromptGet]:
 # --- what is asked
 
 
-@scenario("List prompts, whether declared or not", exercises=("prompts.declared",))
+@scenario("List prompts, whether declared or not")
 async def drive_declared(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request("prompts/list")

@@ -56,7 +56,6 @@ STATE: Final = Need(_has_state, "has neither a session nor a tool whose descript
 
 @scenario(
     "Use the session and the state of another user",
-    exercises=("security.another-user",),
     needs=(PROTECTED, ANOTHER_USER, STATE),
     transports=HTTP_ONLY,
 )
@@ -69,12 +68,7 @@ async def drive_another_user(stage: Stage) -> None:
     await owner.request(stage.plain)
 
 
-@scenario(
-    "Send requests without a token in an open conversation",
-    exercises=("security.every-request",),
-    needs=(PROTECTED,),
-    transports=HTTP_ONLY,
-)
+@scenario("Send requests without a token in an open conversation", needs=(PROTECTED,), transports=HTTP_ONLY)
 async def drive_every_request(stage: Stage) -> None:
     owner = await open_admitted(stage)
     await _use_session(stage, owner, NONE)
@@ -119,7 +113,7 @@ async def _use_state(stage: Stage, bearer: str) -> None:
             return
 
 
-@scenario("Open four sessions", exercises=("security.session-ids",), needs=(A_SESSION,), transports=HTTP_ONLY)
+@scenario("Open four sessions", needs=(A_SESSION,), transports=HTTP_ONLY)
 async def drive_session_ids(stage: Stage) -> None:
     for _ in range(4):
         await stage.open()

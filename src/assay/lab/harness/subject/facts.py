@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from assay.lab.harness.trace.listing import is_declared
+
 
 class Facts(Struct):
     revision: str
@@ -30,13 +32,7 @@ class Facts(Struct):
     """Kinds of evidence besides the messages; see `out_of_band.py`."""
 
     def declares(self, *path: str) -> bool:
-        """Whether a capability, or a key inside one, is declared and not false."""
-        value: Any = self.capabilities
-        for key in path:
-            if not isinstance(value, dict) or value.get(key) in (None, False):
-                return False
-            value = value[key]
-        return True
+        return is_declared(self.capabilities, *path)
 
     @property
     def read_only_tools(self) -> list[dict[str, Any]]:

@@ -20,13 +20,17 @@ class Declaration(Struct, frozen=True):
         return self.exchange.frames
 
     def has(self, *path: str) -> bool:
-        """Whether a capability, or a key inside one, is declared and not false."""
-        value: Any = self.capabilities
-        for key in path:
-            if not isinstance(value, dict) or value.get(key) in (None, False):
-                return False
-            value = value[key]
-        return True
+        return is_declared(self.capabilities, *path)
+
+
+def is_declared(capabilities: dict[str, Any], *path: str) -> bool:
+    """Whether a capability, or a key inside one, is declared and not false."""
+    value: Any = capabilities
+    for key in path:
+        if not isinstance(value, dict) or value.get(key) in (None, False):
+            return False
+        value = value[key]
+    return True
 
 
 def declaration(trace: Trace) -> Declaration | None:

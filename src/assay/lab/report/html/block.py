@@ -1,11 +1,16 @@
-"""Escapes text of any origin for use in a page."""
+"""Text of any origin in a page: escaping, and templates that escape it."""
 
 from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 # Inside a script element, only these could end it or open a comment.
@@ -35,3 +40,22 @@ def ticked(text: str) -> Markup:
 def plain(text: str) -> str:
     """The text with invisible characters escaped."""
     return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def template(path: Path, **filters: Callable[..., object]) -> Template:
+    """A template with these filters, which escapes every value that is not `Markup`."""
+    environment = Environment(
+        loader=FileSystemLoader(path.parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(filters)
+    return environment.get_template(path.name)
+
+
+def as_source(text: str) -> str:
+    """The source expression of a Content-Security-Policy that allows this script or style sheet."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

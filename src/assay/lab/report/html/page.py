@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup
 
 from assay.lab.harness.run.conclusion import conclude
 from assay.lab.harness.run.run import Run
 from assay.lab.suites import suite_named
 
-from .block import block, plain, ticked
+from .block import as_source, block, plain, template, ticked
 from .coverage import Coverage, coverage
 from .entries import entries
 from .evidence import evidence
@@ -33,6 +31,7 @@ def render(run: Run) -> str:
     rules = broken(run)
     page = _template().render(
         run=run,
+        link=link,
         policy=_policy(script, styles),
         script=Markup(script),
         styles=Markup(styles),
@@ -58,17 +57,7 @@ def _coverage(run: Run) -> Coverage | None:
 
 @cache
 def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(HOME),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(plain=plain, style=style, ticked=ticked)
-    environment.globals.update(link=link)
-    return environment.get_template("page.html")
+    return template(HOME / "page.html", plain=plain, style=style, ticked=ticked)
 
 
 def _concatenated(names: tuple[str, ...]) -> str:
@@ -79,13 +68,9 @@ def _policy(script: str, styles: str) -> str:
     """A Content-Security-Policy that loads nothing and allows only our own script and styles."""
     allowed = {
         "default-src": "'none'",
-        "script-src": _hashed(script),
-        "style-src": _hashed(styles),
+        "script-src": as_source(script),
+        "style-src": as_source(styles),
         "base-uri": "'none'",
         "form-action": "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in allowed.items())
-
-
-def _hashed(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

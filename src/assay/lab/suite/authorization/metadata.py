@@ -70,7 +70,6 @@ async def drive_metadata(stage: Stage) -> None:
 
 @scenario(
     "Open with a token whose audience is in capitals",
-    exercises=("authorization.capitals",),
     needs=(PROTECTED, TOKENS_IN_CAPITALS),
     transports=GUARDED,
 )

@@ -37,10 +37,7 @@ from assay.lab.suite.protected_fault import drop_from_challenge, set_challenge_s
 
 
 @scenario(
-    "Send requests with a token of too small a scope",
-    exercises=("authorization.small-scope",),
-    needs=(PROTECTED, A_WEAK_TOKEN),
-    transports=HTTP_ONLY,
+    "Send requests with a token of too small a scope", needs=(PROTECTED, A_WEAK_TOKEN), transports=HTTP_ONLY
 )
 async def drive_small_scope(stage: Stage) -> None:
     await open_admitted(stage)
@@ -59,7 +56,6 @@ async def safe_requests(stage: Stage, peer: Peer) -> AsyncIterator[tuple[SafeReq
 
 @scenario(
     "Repeat a refused request with the scopes of the challenge",
-    exercises=("authorization.step-up",),
     needs=(PROTECTED, A_WEAK_TOKEN, TOKENS_ON_DEMAND),
     transports=HTTP_ONLY,
 )

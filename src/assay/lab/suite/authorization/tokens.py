@@ -71,12 +71,7 @@ async def drive_expired_token(stage: Stage) -> None:
     await try_open(stage, EXPIRED)
 
 
-@scenario(
-    "Open with a token for another server",
-    exercises=("authorization.foreign-token",),
-    needs=(PROTECTED, A_FOREIGN_TOKEN),
-    transports=GUARDED,
-)
+@scenario("Open with a token for another server", needs=(PROTECTED, A_FOREIGN_TOKEN), transports=GUARDED)
 async def drive_foreign_token(stage: Stage) -> None:
     await open_admitted(stage)
     await try_open(stage, FOREIGN)
@@ -95,12 +90,7 @@ async def drive_missing_token(stage: Stage) -> None:
     await try_open(stage, NONE)
 
 
-@scenario(
-    "Send a token in the query",
-    exercises=("authorization.query-token",),
-    needs=(PROTECTED,),
-    transports=HTTP_ONLY,
-)
+@scenario("Send a token in the query", needs=(PROTECTED,), transports=HTTP_ONLY)
 async def drive_query_token(stage: Stage) -> None:
     await open_admitted(stage)
     await send_opening_by_query(stage)

@@ -35,12 +35,7 @@ REBOUND: Final = {"Host": "evil.example", **FOREIGN}
 """The headers of a browser during DNS rebinding."""
 
 
-@scenario(
-    "Send requests with a foreign Origin",
-    exercises=("http.foreign-origin",),
-    needs=(LOCAL,),
-    transports=WITH_HEADERS,
-)
+@scenario("Send requests with a foreign Origin", needs=(LOCAL,), transports=WITH_HEADERS)
 async def drive_foreign_origin(stage: Stage) -> None:
     peer = await stage.open()
     # The control: the same request without an origin.

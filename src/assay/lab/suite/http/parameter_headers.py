@@ -45,7 +45,6 @@ from assay.model.error import HEADER_MISMATCH
 
 @scenario(
     "List tools with parameters that are mirrored in headers",
-    exercises=("http.param-annotations",),
     needs=(A_HEADER,),
     window=lambda revision: revision.http.mirrored is not None,
 )
@@ -56,7 +55,6 @@ async def drive_param_annotations(stage: Stage) -> None:
 
 @scenario(
     "Send wrong values in the headers of arguments",
-    exercises=("http.param-headers",),
     needs=(A_READ_ONLY_HEADER,),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.mirrored is not None,

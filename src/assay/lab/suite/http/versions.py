@@ -64,7 +64,6 @@ HANDSHAKE: Final = {
 
 @scenario(
     "Send requests in the style of older revisions",
-    exercises=("http.older-traffic",),
     transports=HTTP_ONLY,
     window=lambda revision: not revision.http.sessions,
 )

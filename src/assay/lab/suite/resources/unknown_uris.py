@@ -59,7 +59,6 @@ def _file_uris(facts: Facts) -> list[str]:
 
 @scenario(
     "Read files by paths that lead out of the offered ones",
-    exercises=("resources.traversal",),
     needs=(Need(lambda facts: bool(_file_uris(facts)), "lists no file:// resources"),),
 )
 async def drive_traversal(stage: Stage) -> None:

@@ -31,7 +31,7 @@ from assay.lab.harness.transport import HTTP_SSE_ONLY, WEBSOCKET_ONLY
 # --- what is asked
 
 
-@scenario("Send a request over HTTP+SSE", exercises=("streams.two-endpoints",), transports=HTTP_SSE_ONLY)
+@scenario("Send a request over HTTP+SSE", transports=HTTP_SSE_ONLY)
 async def drive_two_endpoints(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request(stage.plain)

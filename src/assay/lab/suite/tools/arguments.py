@@ -60,7 +60,7 @@ def _works(reply: Reply) -> bool:
     return reply.is_result and done and not reply.result.get("isError")
 
 
-@scenario("Call a tool that does not exist", exercises=("tools.unknown-name",), needs=(declares("tools"),))
+@scenario("Call a tool that does not exist", needs=(declares("tools"),))
 async def drive_unknown_name(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")

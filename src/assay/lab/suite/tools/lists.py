@@ -39,7 +39,7 @@ from assay.revisions.revision import Structured
 # --- what is asked
 
 
-@scenario("List tools, whether declared or not", exercises=("tools.declared",))
+@scenario("List tools, whether declared or not")
 async def drive_declared(stage: Stage) -> None:
     peer = await stage.open()
     await peer.request("tools/list")
