@@ -10,6 +10,8 @@ from typing import IO, Final
 import demo_show as show
 
 COMMAND: Final = (sys.executable, "-m", "assay", "server")
+# Most scenarios wait most of the time: for a pause that the server announced, or for messages that must not come.
+JOBS: Final = "8"
 QUIET: Final = ("ok ", "n/a ")
 """Prefixes of progress lines that are not shown."""
 
@@ -19,7 +21,7 @@ class LabProcess:
 
     def __init__(self, server: str, options: Sequence[str], report: IO[bytes], talk: IO[bytes]) -> None:
         self.server = server
-        self._command = (*COMMAND, server, *options, "--format", "matrix")
+        self._command = (*COMMAND, server, "--jobs", JOBS, *options, "--format", "matrix")
         self._report = report
         self._talk = talk
         # In a new session, so that Ctrl-C reaches only the demo, which then stops this.
