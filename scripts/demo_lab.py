@@ -10,7 +10,7 @@ from typing import IO, Final
 import demo_show as show
 
 COMMAND: Final = (sys.executable, "-m", "assay", "server")
-# Most scenarios wait most of the time: for a pause that the server announced, or for messages that must not come.
+# Most scenarios wait most of the time, for an announced pause or for messages that must not come.
 JOBS: Final = "8"
 QUIET: Final = ("ok ", "n/a ")
 """Prefixes of progress lines that are not shown."""
