@@ -23,13 +23,23 @@ def official_scenario(
     needs: tuple[Need, ...] = (),
     transports: frozenset[Transport] = ANY,
     aliases: tuple[str, ...] = (),
+    exclusive: bool = False,
 ) -> Callable[[Drive], Scenario]:
     """Turn a function into the scenario of that name, which exercises the check of that name."""
 
     def decorate(drive: Drive) -> Scenario:
         area = area_of_module(drive.__module__)
         return Scenario(
-            name, title, (name,), drive, needs, transports, official=name, area=area, aliases=aliases
+            name,
+            title,
+            (name,),
+            drive,
+            needs,
+            transports,
+            official=name,
+            area=area,
+            aliases=aliases,
+            exclusive=exclusive,
         )
 
     return decorate

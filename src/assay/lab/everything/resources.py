@@ -132,12 +132,18 @@ SCENARIOS: Final = (
 )
 
 
-@official_scenario("resources-subscribe", "Subscribe to a resource and change it", needs=NEEDS)
+# Exclusive: on HTTP, an update that another scenario caused may arrive on the server stream after the answer
+# to `resources/unsubscribe`, which comes on another connection.
+@official_scenario(
+    "resources-subscribe", "Subscribe to a resource and change it", needs=NEEDS, exclusive=True
+)
 async def drive_resources_subscribe(stage: Stage) -> None:
     await watch(stage)
 
 
-@official_scenario("resources-unsubscribe", "Unsubscribe from a resource and change it", needs=NEEDS)
+@official_scenario(
+    "resources-unsubscribe", "Unsubscribe from a resource and change it", needs=NEEDS, exclusive=True
+)
 async def drive_resources_unsubscribe(stage: Stage) -> None:
     peer, tool = await watch(stage)  # the control: updates come during the subscription
     await peer.request("resources/unsubscribe", {"uri": WATCHED})

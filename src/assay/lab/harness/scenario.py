@@ -57,6 +57,9 @@ class Scenario(Struct, frozen=True):
     also: tuple[str, ...] | None = None
     """Further checks that read its trace; None for all that read every trace. For scenarios whose
     conversation is not of the judged revision."""
+    exclusive: bool = False
+    """Whether it changes state that other scenarios of the same server observe; then it runs alone, as those
+    with `effects` do."""
 
 
 def scenario(

@@ -207,7 +207,8 @@ class Runner:
         """Scenarios with effects run exclusively, except on stdio, where each has its own process."""
         if cell.transport is Transport.STDIO:
             return nullcontext()
-        return self._access.exclusive() if cell.scenario.effects else self._access.shared()
+        alone = cell.scenario.effects or cell.scenario.exclusive
+        return self._access.exclusive() if alone else self._access.shared()
 
     def _problem(self) -> str:
         refused = [
