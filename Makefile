@@ -16,6 +16,7 @@ VENV := .venv
 NODE_VENV := .venv-node
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TESTS_READY := $(VENV)/.tests-ready
 NODE_READY := $(NODE_VENV)/.ready
 SUITE_READY := interop/node_modules/.ready
 PEER_VENVS := .venv-peers
@@ -51,11 +52,12 @@ demo: $(READY) ## Judge the bundled servers and hold a checked conversation with
 	@$(BIN)/python scripts/demo.py $(ARGS)
 
 .PHONY: test
-test: $(READY) ## Run all tests (ARGS="-k name" selects some)
+test: $(TESTS_READY) ## Run all tests but the gates of `make check` (ARGS="-k name" selects some)
 	@# A file stays in one process: scheduling thousands of tests one by one costs more than running them.
 	@# Bytecode is written even if the environment disables it, because tests start hundreds of processes.
 	@# One worker more than cores: many tests wait for processes that they started.
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
+		--ignore tests/meta $(ARGS)
 
 .PHONY: check
 check: $(READY) ## Formatting, lint, strict types, layers, sizes
@@ -99,6 +101,11 @@ new-topic: ## Start a topic of the lab (AREA=tools NAME=unknown_name REQUIREMENT
 .PHONY: coverage
 coverage: $(READY) ## Write docs/evidence/coverage.md from the lab's catalogue (ARGS=--check compares)
 	@$(BIN)/python -m scripts.coverage_page $(ARGS)
+
+.PHONY: prove
+prove: $(READY) ## Run every saboteur of every suite on all its transports and revisions
+	@for suite in protocol everything marketplace client; do \
+		echo "$$suite:"; PYTHONDONTWRITEBYTECODE= $(BIN)/python -m assay prove --suite $$suite; done
 
 .PHONY: official
 official: $(READY) $(SUITE_READY) ## Run the official conformance suite against the everything server and the authority
@@ -171,6 +178,12 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install $(PIP_QUIET) --constraint constraints.txt --editable '.[dev,http]'
 	@# Tests start hundreds of servers; without bytecode each would compile Assay again.
 	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+# pytest compiles test files itself. Done once here, the processes of `make test` do not all do it again.
+$(TESTS_READY): $(READY)
+	@echo "compiling the tests"
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --collect-only --quiet >/dev/null
 	@touch $@
 
 $(NODE_READY): interop/requirements.txt

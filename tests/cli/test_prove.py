@@ -7,7 +7,7 @@ from assay.lab.harness.sabotage import proof
 from assay.lab.harness.sabotage.trial import Trial, TrialResult
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
-from assay.revisions.registry import HANDSHAKE
+from assay.revisions.registry import HANDSHAKE, REVISIONS
 
 Output = pytest.CaptureFixture[str]
 SABOTEURS = protocol_suite().saboteurs
@@ -24,7 +24,7 @@ def test_saboteurs_that_are_all_caught_prove_the_checks(capsys: Output) -> None:
 def test_one_that_gets_away_is_named_and_fails(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     trial = Trial(BANNER, Transport.STDIO, HANDSHAKE[-1], ())
 
-    async def tried(*arguments: object) -> list[TrialResult]:
+    async def tried(*arguments: object, quick: bool) -> list[TrialResult]:
         return [TrialResult(trial, ("a.check",)), TrialResult(trial, (), ("other.check:XX-01",))]
 
     monkeypatch.setattr(proof, "run_trials", tried)
@@ -32,6 +32,14 @@ def test_one_that_gets_away_is_named_and_fails(capsys: Output, monkeypatch: pyte
     away, area, _ = capsys.readouterr().out.splitlines()
     assert away.startswith("framing.banner on stdio") and "found instead: other.check:XX-01" in away
     assert area == "framing          1 saboteurs, 1 of 2 trials caught: 50%"
+
+
+def test_a_quick_proof_runs_the_newest_revision_with_a_handshake_and_without(capsys: Output) -> None:
+    counts = []
+    for options in (), ("--quick",):
+        assert main(["prove", "jsonrpc.id-as-text", *options]) == 0
+        counts.append(capsys.readouterr().out.splitlines()[-1].split()[3])
+    assert counts == [str(2 * len(REVISIONS)), "4"]  # over stdio and HTTP
 
 
 def test_unknown_saboteur_is_a_mistake(capsys: Output) -> None:

@@ -114,6 +114,9 @@ def receive(connection: socket.socket) -> Order:
     size = int.from_bytes(head, "big")
     body = connection.recv(size, socket.MSG_WAITALL)
     if not head or len(body) < size:
+        # The command was killed while it sent its order. An open pipe here would keep its reader waiting.
+        for stream in streams:
+            os.close(stream)
         raise ConnectionAbortedError
     arguments, directory, environment = marshal.loads(body)
     decoded = {os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()}

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +80,15 @@ def test_a_signal_ends_the_command_and_its_child(number: signal.Signals) -> None
 
 def test_unknown_options_go_to_the_real_interpreter(tmp_path: Path) -> None:
     assert run(warm_python(), tmp_path, "-V") == run(sys.executable, tmp_path, "-V")
+
+
+def test_the_streams_of_a_command_that_was_killed_while_it_started_are_closed() -> None:
+    reader, writer = os.pipe()
+    with socket.socket(socket.AF_UNIX) as command:
+        command.connect(str(Path(warm_python()).with_name("socket")))
+        socket.send_fds(
+            command, [(100).to_bytes(4, "big")], [writer] * 3
+        )  # the order of 100 bytes is missing
+        os.close(writer)
+    assert os.read(reader, 1) == b""
+    os.close(reader)

@@ -5,6 +5,7 @@ examples:
   assay prove 'tools.*' framing.banner        some of them
   assay prove --suite everything              those of another suite
   assay prove --suite client
+  assay prove --quick                         only at the newest revisions
 
 A saboteur is a conforming server, or in the suite about clients a conforming client, with one fault. It is
 caught only if a check reports the requirement that the fault violates.
@@ -32,6 +33,8 @@ USAGE = "[GLOB …] [options]"
 def configure(parser: Parser) -> None:
     parser.add_argument("saboteur", nargs="*", metavar="GLOB", help="ids of saboteurs; default: all")
     add_suite(parser, "client", default="protocol")
+    quick = "run each saboteur only at its newest revision with a handshake and its newest without"
+    parser.add_argument("--quick", action="store_true", help=quick)
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -52,7 +55,7 @@ def execute(options: argparse.Namespace) -> int:
     chosen = [fault for fault in faults if any(matches(text, fault.id) for text in patterns)]
     if any(isinstance(fault, Saboteur) and (fault.server or "").startswith(WITH_TOKENS) for fault in chosen):
         require_tokens()
-    trials = asyncio.run(run_trials(chosen, suite))
+    trials = asyncio.run(run_trials(chosen, suite, quick=options.quick))
     uncaught = list(missed(trials))
     emit("\n".join((*uncaught, *map(str, rates(trials)), str(total(trials)))) + "\n")
     return ExitCode.DOES_NOT_CONFORM if uncaught else ExitCode.OK

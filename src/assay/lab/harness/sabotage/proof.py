@@ -9,6 +9,9 @@ from typing import Final
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.transport import Transport
+from assay.revisions.registry import REVISIONS
+from assay.revisions.revision import Opening
 
 from .client_saboteur import ClientSaboteur
 from .client_trial import client_trials, run_client_trial
@@ -62,32 +65,46 @@ def missed(results: Iterable[TrialResult]) -> Iterator[str]:
             )
 
 
-async def run_trials(saboteurs: Sequence[Fault], suite: Suite) -> list[TrialResult]:
-    """Run every trial of these saboteurs, those of servers grouped by the testbed that they need."""
+async def run_trials(saboteurs: Sequence[Fault], suite: Suite, *, quick: bool = False) -> list[TrialResult]:
+    """Run the trials of these saboteurs, those of servers grouped by the testbed that they need.
+
+    With `quick`, each saboteur runs on all its transports, but only at the newest of its revisions with a
+    handshake and the newest without.
+    """
     servers = [saboteur for saboteur in saboteurs if isinstance(saboteur, Saboteur)]
     clients = [saboteur for saboteur in saboteurs if isinstance(saboteur, ClientSaboteur)]
-    results = await _run_client_trials(clients, suite)
+    results = await _run_client_trials(clients, suite, quick)
     for (server, _), group in sorted(_by_testbed(servers, suite).items()):
         async with Testbed(server, group[0].double) as testbed:
-            results += await _run_server_trials(testbed, group, suite)
+            results += await _run_server_trials(testbed, group, suite, quick)
     return results
 
 
-async def _run_client_trials(saboteurs: Sequence[ClientSaboteur], suite: Suite) -> list[TrialResult]:
+def newest_trials(trials: Iterable[Trial[F]]) -> list[Trial[F]]:
+    """The trials of one saboteur at its newest revision of each kind, on every transport."""
+    newest: dict[tuple[Transport, Opening], Trial[F]] = {}
+    for trial in sorted(trials, key=lambda trial: REVISIONS.index(trial.revision)):
+        newest[trial.transport, trial.revision.opening] = trial
+    return list(newest.values())
+
+
+async def _run_client_trials(
+    saboteurs: Sequence[ClientSaboteur], suite: Suite, quick: bool
+) -> list[TrialResult]:
     limit = asyncio.Semaphore(CLIENTS_AT_ONCE)
 
     async def run(trial: Trial[ClientSaboteur]) -> TrialResult:
         async with limit:
             return await run_client_trial(trial, suite)
 
-    trials = _flat({saboteur.id: list(client_trials(saboteur, suite)) for saboteur in saboteurs})
+    trials = _flat({saboteur.id: list(client_trials(saboteur, suite)) for saboteur in saboteurs}, quick)
     return list(await asyncio.gather(*map(run, trials)))
 
 
-def _flat(planned: Mapping[str, list[Trial[F]]]) -> list[Trial[F]]:
+def _flat(planned: Mapping[str, list[Trial[F]]], quick: bool) -> list[Trial[F]]:
     idle = [name for name, trials in planned.items() if not trials]
     assert not idle, f"no scenario runs these saboteurs: {', '.join(idle)}"
-    return [trial for trials in planned.values() for trial in trials]
+    return [trial for trials in planned.values() for trial in (newest_trials(trials) if quick else trials)]
 
 
 def _by_testbed(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, str], list[Saboteur]]:
@@ -100,7 +117,7 @@ def _by_testbed(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, 
 
 
 async def _run_server_trials(
-    testbed: Testbed, saboteurs: Sequence[Saboteur], suite: Suite
+    testbed: Testbed, saboteurs: Sequence[Saboteur], suite: Suite, quick: bool
 ) -> list[TrialResult]:
     limit = asyncio.Semaphore(SERVERS_AT_ONCE)
 
@@ -108,7 +125,8 @@ async def _run_server_trials(
         async with limit:
             return await run_trial(trial, suite, testbed, testbed.conditions)
 
-    trials = _flat({saboteur.id: list(server_trials(saboteur, suite, testbed)) for saboteur in saboteurs})
+    planned = {saboteur.id: list(server_trials(saboteur, suite, testbed)) for saboteur in saboteurs}
+    trials = _flat(planned, quick)
     results = await asyncio.gather(*(run(trial) for trial in trials if not _runs_alone(trial)))
     return results + [await run(trial) for trial in trials if _runs_alone(trial)]
 
