@@ -160,6 +160,10 @@ bench: $(READY) $(BENCH_READY) | wrk ## Measure speed against every peer (ARGS=-
 bench-quick: $(READY) $(BENCH_READY) | wrk ## The same in less than a minute, with more noise
 	@$(BIN)/python -m bench --quick $(ARGS)
 
+.PHONY: hostile
+hostile: $(READY) ## Attack a server, and measure what an ordinary client keeps (ARGS="brackets --rounds 1")
+	@$(BIN)/python -m bench.hostile $(ARGS)
+
 .PHONY: wrk
 wrk:
 	@command -v wrk >/dev/null || { [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && \

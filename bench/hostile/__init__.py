@@ -1,0 +1,1 @@
+"""A hostile and an ordinary client on one server: `python -m bench.hostile`."""

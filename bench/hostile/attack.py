@@ -1,0 +1,163 @@
+"""The attacks: each sends its input until it is stopped. `python -m bench.hostile.attack NAME PORT SECONDS`.
+
+Prints, as JSON, how often it sent its input and how many responses claimed success without content.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from .wire import ATTACKER, LARGE, call, connect, initialize, listen, post, read_response, text_frame, upgrade
+
+RESET: Final = struct.pack("ii", 1, 0)
+"""The value of SO_LINGER that makes `close` reset the connection."""
+
+
+@dataclass
+class Tally:
+    sent: int = 0
+    empty: int = 0
+    refused: int = 0
+
+
+Attack = Callable[[int, Tally], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    title: str
+    attack: Attack
+    connections: int
+    """How many run at once."""
+    most: int | None = None
+    """Stop after so many."""
+
+
+async def _ask(port: int, tally: Tally, data: bytes) -> None:
+    """Send one request on a new connection and read the answer."""
+    reader, writer = await connect(port, ATTACKER)
+    try:
+        writer.write(data)
+        response = await read_response(reader)
+        tally.empty += response.is_empty
+        tally.refused += response.status >= 400
+    finally:
+        writer.close()
+
+
+async def _hang_up(port: int, data: bytes, *, answer_first: bool = False) -> None:
+    """Send data and reset the connection."""
+    reader, writer = await connect(port, ATTACKER)
+    writer.write(data)
+    await writer.drain()
+    if answer_first:
+        await reader.readuntil(b"\r\n\r\n")
+    sock: socket.socket = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    writer.close()
+
+
+async def _hold(port: int, data: bytes) -> None:
+    """Send data, and keep the connection open."""
+    reader, writer = await connect(port, ATTACKER)
+    try:
+        writer.write(data)
+        while await reader.read(65536):
+            pass
+    finally:
+        writer.close()
+
+
+async def brackets(port: int, tally: Tally) -> None:
+    await _ask(port, tally, post(b"[" * LARGE))
+
+
+async def escapes(port: int, tally: Tally) -> None:
+    await _ask(port, tally, post(b"[" * 65 + b'"' + rb"\"" * (LARGE // 2 - 40) + b'"'))
+
+
+async def large_initialize(port: int, tally: Tally) -> None:
+    await _ask(port, tally, post(initialize(LARGE - 1024)))
+
+
+async def small_initialize(port: int, tally: Tally) -> None:
+    reader, writer = await connect(port, ATTACKER)
+    try:
+        for _ in range(100):
+            writer.write(post(initialize()))
+            response = await read_response(reader)
+            tally.sent += 1
+            tally.empty += response.is_empty
+            tally.refused += response.status >= 400
+    finally:
+        writer.close()
+
+
+async def abandoned_calls(port: int, tally: Tally) -> None:
+    await _hang_up(port, post(call("slow", seconds=0.5)))
+
+
+async def listen_streams(port: int, tally: Tally) -> None:
+    await _hold(port, listen())
+
+
+async def unfinished_bodies(port: int, tally: Tally) -> None:
+    await _hold(port, post(b" " * (LARGE - 1024), length=LARGE))
+
+
+async def closed_websockets(port: int, tally: Tally) -> None:
+    message = text_frame(call("wait", seconds=60, padding="x" * 1_000_000))
+    reader, writer = await connect(port, ATTACKER)
+    writer.write(upgrade())
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(message * 2)
+    await writer.drain()
+    writer.close()
+
+
+async def hang_ups(port: int, tally: Tally) -> None:
+    await _hang_up(port, post(call("wait", seconds=60, padding="x" * 2_000_000)))
+
+
+PLANS: Final = {
+    "brackets": Plan("4 MiB of opening brackets", brackets, 4),
+    "escapes": Plan("4 MiB of escaped quotes", escapes, 4),
+    "large-initialize": Plan("initialize of 4 MiB", large_initialize, 2, 300),
+    "small-initialize": Plan("small initialize", small_initialize, 8),
+    "abandoned-calls": Plan("calls of a slow def tool, abandoned", abandoned_calls, 16, 2000),
+    "listen-streams": Plan("listen streams, held open", listen_streams, 1500, 1500),
+    "unfinished-bodies": Plan("bodies of 4 MiB without their end", unfinished_bodies, 250, 250),
+    "closed-websockets": Plan("WebSockets closed during a call", closed_websockets, 8, 1400),
+    "hang-ups": Plan("connections reset during a call", hang_ups, 8, 800),
+}
+
+
+async def run(plan: Plan, port: int, seconds: float) -> Tally:
+    tally = Tally()
+
+    async def repeat() -> None:
+        while plan.most is None or tally.sent < plan.most:
+            tally.sent += 1
+            try:
+                await plan.attack(port, tally)
+            except (OSError, asyncio.IncompleteReadError):
+                tally.refused += 1
+
+    attackers = [asyncio.create_task(repeat()) for _ in range(plan.connections)]
+    _, running = await asyncio.wait(attackers, timeout=seconds)
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*attackers, return_exceptions=True)
+    return tally
+
+
+if __name__ == "__main__":
+    name, port, seconds = sys.argv[1:]
+    print(json.dumps(asdict(asyncio.run(run(PLANS[name], int(port), float(seconds))))))
