@@ -14,11 +14,11 @@ pytestmark = pytest.mark.long
 SUITE = suite_named("everything")
 
 
-def testbed_of(saboteur: Saboteur) -> str:
+def server_of(saboteur: Saboteur) -> str:
     return SUITE.server if saboteur.double is None else saboteur.double.name
 
 
-TESTBEDS = sorted({testbed_of(saboteur) for saboteur in SUITE.saboteurs.values()})
+TESTBEDS = sorted({server_of(saboteur) for saboteur in SUITE.saboteurs.values()})
 
 
 # One server runs for all trials before it: to start one costs more than many trials.
@@ -27,7 +27,7 @@ TESTBEDS = sorted({testbed_of(saboteur) for saboteur in SUITE.saboteurs.values()
 async def test_every_saboteur_is_caught_for_the_right_reason(
     testbed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    chosen = [saboteur for saboteur in SUITE.saboteurs.values() if testbed_of(saboteur) == testbed]
+    chosen = [saboteur for saboteur in SUITE.saboteurs.values() if server_of(saboteur) == testbed]
     judged = await run_trials(chosen, SUITE, quick=True)
     with capsys.disabled():
         print("", *rates(judged), total(judged), sep="\n  ")
