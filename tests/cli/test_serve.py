@@ -189,6 +189,9 @@ def test_a_broken_module_shows_its_traceback_on_request(capsys: Output) -> None:
         (["everything", "--trans", "http"], "unknown option: --trans"),
         (["everything", "--port", "3000"], "--port has no effect on stdio"),
         (["everything", "--allow-origin", "https://a.example"], "--allow-origin has no effect on stdio"),
+        (["everything", "--trusted-proxy", "10.0.0.1"], "--trusted-proxy has no effect on stdio"),
+        (["everything", "--trusted-proxy", "proxy.example"], "'proxy.example' is neither an address nor"),
+        (["everything", "--trusted-proxy", "10.0.0.1/8"], "'10.0.0.1/8' is neither an address nor"),
     ],
 )
 def test_a_wrong_command_line_is_refused(capsys: Output, options: list[str], problem: str) -> None:
@@ -219,7 +222,7 @@ LOOPBACK = "('localhost', '127.0.0.1', '[::1]'"
         (
             ["--transport", "http"],
             f"http [('allowed_hosts', {LOOPBACK})), ('allowed_origins', ()), "
-            "('host', '127.0.0.1'), ('port', 3000)]",
+            "('host', '127.0.0.1'), ('port', 3000), ('trusted_proxies', ())]",
         ),
         (
             [
@@ -235,14 +238,18 @@ LOOPBACK = "('localhost', '127.0.0.1', '[::1]'"
                 "b",
                 "--allow-origin",
                 "c",
+                "--trusted-proxy",
+                "10.0.0.0/8",
+                "--trusted-proxy",
+                "::1",
             ],
             f"http-plain [('allowed_hosts', {LOOPBACK}, '[::2]', 'a', 'b')), ('allowed_origins', ('c',)), "
-            "('host', '::2'), ('port', 0)]",
+            "('host', '::2'), ('port', 0), ('trusted_proxies', ('10.0.0.0/8', '::1/128'))]",
         ),
         (
             ["--transport", "ws", "--port", "7"],
             f"ws [('allowed_hosts', {LOOPBACK})), ('allowed_origins', ()), "
-            "('host', '127.0.0.1'), ('port', 7)]",
+            "('host', '127.0.0.1'), ('port', 7), ('trusted_proxies', ())]",
         ),
     ],
 )

@@ -34,7 +34,7 @@ from assay.cli.options.auth import make_auth
 from assay.cli.options.profile import add_profile, use_profile
 from assay.cli.options.python_server import REFERENCE, load_server
 from assay.cli.options.telemetry import add_telemetry, use_telemetry
-from assay.cli.options.value import port, seconds
+from assay.cli.options.value import network, port, seconds
 from assay.cli.output.stream import say
 from assay.model.error import MissingExtra, TlsError
 from assay.protocol.http.policy import LOOPBACK
@@ -90,6 +90,8 @@ def _add_protection(group: argparse._ArgumentGroup) -> None:
     add("--allow-host", metavar="H", action="append", help=host)
     origin = "accept this Origin header, too, or `*` for any; repeatable"
     add("--allow-origin", metavar="O", action="append", help=origin)
+    proxy = "address or network of a proxy whose Forwarded or X-Forwarded-For names the client; repeatable"
+    add("--trusted-proxy", type=network, metavar="A", action="append", help=proxy)
     add("--tls-cert", metavar="FILE", help="use TLS, with this certificate (PEM)")
     add("--tls-key", metavar="FILE", help="its private key, unless it is in the same file")
     add("--tls-client-ca", metavar="FILE", help="require a client certificate of these authorities (PEM)")
@@ -120,7 +122,7 @@ def chosen_server(options: argparse.Namespace) -> Server:
 
 
 def refuse_network_options(options: argparse.Namespace) -> None:
-    for name in ("host", "port", "allow_host", "allow_origin", "auth", "heartbeat", *TLS):
+    for name in ("host", "port", "allow_host", "allow_origin", "trusted_proxy", "auth", "heartbeat", *TLS):
         if getattr(options, name) is not None:
             option = f"--{name.replace('_', '-')}"
             raise CommandFailed(ExitCode.USAGE, f"{option} has no effect on stdio", "add --transport http")
@@ -138,6 +140,7 @@ def listen(server: Server, options: argparse.Namespace) -> None:
             port=number,
             allowed_hosts=allowed_hosts(host, options.allow_host or []),
             allowed_origins=tuple(options.allow_origin or ()),
+            trusted_proxies=tuple(options.trusted_proxy or ()),
             announce=announcer(server),
             **({} if options.heartbeat is None else {"heartbeat": options.heartbeat}),
             **{name: path for name in TLS if (path := getattr(options, name)) is not None},

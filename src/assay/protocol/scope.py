@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
@@ -67,7 +67,30 @@ class Scope(Struct, kw_only=True):
     detach: Callable[[float | None], Awaitable[None]] | None = None
     """Closes the connection so that the client returns later for its answer. Set by transports that can."""
 
+    client_address: Callable[[], str] | None = None
+    """Returns the address that the message came from. Set by transports that know one; a function, because
+    few messages need it."""
+
+    @property
+    def client_key(self) -> Hashable:
+        """Whose share of a limit the message counts against: the principal's, else that of the address it
+        came from, else that of its connection."""
+        if self.principal is not None:
+            return "principal", _hashable(self.principal)
+        if self.client_address is not None:
+            return "address", self.client_address()
+        return "connection", id(self.session)
+
     @property
     def headers(self) -> dict[str, str]:
         """HTTP headers with lower-case names; empty on other transports."""
         return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in self.raw_headers}
+
+
+def _hashable(principal: Any) -> Hashable:
+    """A host may use any value as principal, also a dictionary."""
+    try:
+        hash(principal)
+    except TypeError:
+        return repr(principal)
+    return principal  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Values of options: numbers, times, ports."""
+"""Values of options: numbers, times, ports, networks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import re
 from datetime import timedelta
+from ipaddress import ip_network
 from typing import Final
 
 _UNITS: Final = {"d": "days", "h": "hours", "m": "minutes"}
@@ -32,6 +33,14 @@ def port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port: write a number from 0 to 65535")
     return int(text)
+
+
+def network(text: str) -> str:
+    with contextlib.suppress(ValueError):
+        return str(ip_network(text))
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is neither an address nor a network: write 192.0.2.7 or 10.0.0.0/8"
+    )
 
 
 def duration(text: str) -> timedelta:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from assay.model.strictness import LENIENT, Strictness
+
+if TYPE_CHECKING:
+    from .client_address import Network
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 AUTHORITY = re.compile(r"(?P<host>\[[^\]]*\]|[^:]*)(:[0-9]*)?")
@@ -33,6 +37,8 @@ class HttpPolicy:
     """Accepted values of `Host`, with or without a port; `*` accepts any."""
     allowed_origins: tuple[str, ...] = ()
     """Accepted values of `Origin`, in addition to those whose host is allowed; `*` accepts any."""
+    trusted_proxies: tuple[Network, ...] = ()
+    """Proxies whose `Forwarded` or `X-Forwarded-For` names the client; none by default."""
     strictness: Strictness = LENIENT
 
     def admits_host(self, host: str) -> bool:

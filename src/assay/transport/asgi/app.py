@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from time import time
 
 from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
@@ -13,7 +11,6 @@ from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
 from assay.protocol.http.head_policy import (
     JSON,
     Admission,
-    Headers,
     HeadPolicy,
     HeadTooLarge,
     Refusal,
@@ -36,98 +33,11 @@ from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
 from .body import IncompleteBody, body_or_first_part, read_body
-from .challenge import KEY as CHALLENGE
-from .client_certificate import scope_of_certificate
 from .exchange import Exchange, StreamTiming, refuse, respond
 from .follower import Follower, find_position
-from .send import WholeResponseSend
+from .request import HttpRequest, RequestSettings
 from .sessions import HttpSession, HttpSessions
 from .websocket import WebSockets
-
-
-class HttpRequest:
-    """One HTTP request: its ASGI scope and callables, its headers, and the verdict on them."""
-
-    _exchange: Exchange | None = None
-
-    def __init__(
-        self,
-        asgi: AsgiScope,
-        headers: dict[bytes, bytes],
-        admission: Admission,
-        receive: Receive,
-        transmit: Transmit,
-        timing: StreamTiming,
-    ) -> None:
-        self.whole_send = transmit if isinstance(transmit, WholeResponseSend) else None
-        self.asgi = asgi
-        self.headers = headers
-        self.admission = admission
-        self.receive = receive
-        self.transmit = transmit
-        self.timing = timing
-
-    @property
-    def exchange(self) -> Exchange:
-        """The sending side, created only when the answer is more than one plain JSON object."""
-        if self._exchange is None:
-            challenge = self.asgi.get(CHALLENGE)
-            self._exchange = Exchange(self.transmit, self.whole_send, self.admission, self.timing, challenge)
-        return self._exchange
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the answer is one JSON object: no message preceded it, and the client prefers no stream."""
-        return self._exchange is None and not self.admission.prefers_stream
-
-    async def send(self, data: bytes) -> None:
-        await self.exchange.send(data)
-
-    @property
-    def cors(self) -> Headers:
-        return list(self.admission.cors)
-
-    async def departure(self) -> None:
-        """Return when the client has disconnected."""
-        while (await self.receive())["type"] != "http.disconnect":
-            pass
-
-    async def end(self) -> None:
-        """Return when the client has disconnected or its authorization has expired."""
-        host_scope: Scope | None = self.asgi.get("assay")
-        remaining = None if host_scope is None or host_scope.expires is None else host_scope.expires - time()
-        try:
-            async with asyncio.timeout(remaining):
-                await self.departure()
-        except TimeoutError:
-            pass
-
-    def scope(self, target: Sessionless | None = None) -> Scope:
-        """What handlers see of this request. The principal comes from the host's scope, else from a client
-        certificate."""
-        host_scope: Scope | None = self.asgi.get("assay")
-        if host_scope is None and "extensions" in self.asgi:
-            host_scope = scope_of_certificate(self.asgi["extensions"])
-        if target is None:
-            scope = Scope(transport="http", raw_headers=self.asgi["headers"])
-        else:
-            departure = self.departure if target.revision.http.disconnect_cancels else None
-            scope = Scope(
-                transport="http",
-                raw_headers=self.asgi["headers"],
-                revision=target.revision,
-                peer=target.peer,
-                mirrors=target.mirrors,
-                departure=departure,
-            )
-        if host_scope is not None:
-            scope.principal, scope.scopes, scope.state = (
-                host_scope.principal,
-                host_scope.scopes,
-                host_scope.state,
-            )
-            scope.expires = host_scope.expires
-        return scope
 
 
 class AsgiApp:
@@ -147,7 +57,7 @@ class AsgiApp:
         self._endpoint = endpoint
         self._sessions = sessions
         self._head_policy = HeadPolicy(policy)
-        self._timing = StreamTiming(heartbeat, retry)
+        self._settings = RequestSettings(StreamTiming(heartbeat, retry), policy.trusted_proxies)
         self._websockets = WebSockets(endpoint, self._head_policy, self._is_socket_here)
         self._methods: dict[str, Callable[[HttpRequest], Awaitable[None]]] = {
             "POST": self._post,
@@ -163,7 +73,7 @@ class AsgiApp:
         verdict = self._judge(scope, headers)
         if not isinstance(verdict, Admission):
             return await self._reject(verdict, send)
-        request = HttpRequest(scope, headers, verdict, receive, send, self._timing)
+        request = HttpRequest(scope, headers, verdict, receive, send, self._settings)
         return await self._methods[scope["method"]](request)
 
     def start(self) -> None:
@@ -339,7 +249,9 @@ class AsgiApp:
         position = await find_position(live, request.headers.get(b"last-event-id"))
         if isinstance(position, Refusal):
             return await refuse(request.transmit, position, request.cors)
-        follower = Follower(live, position, request.transmit, self._timing.heartbeat, self._sessions.touch)
+        follower = Follower(
+            live, position, request.transmit, self._settings.timing.heartbeat, self._sessions.touch
+        )
         return await follower.run(request.end, request.cors)
 
     async def _delete(self, request: HttpRequest) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, TypedDict, Unpack
 
 from assay.model.strictness import LENIENT, Strictness
+from assay.protocol.http.client_address import Network, read_networks
 from assay.protocol.http.policy import LOOPBACK, HttpPolicy, Sessions
 from assay.store.port import EventStore, SessionStore
 from assay.transport.port import Endpoint
@@ -30,6 +31,9 @@ class HttpOptions(TypedDict, total=False):
     """Accepted values of `Host`; loopback names by default, `*` for any."""
     allowed_origins: Iterable[str]
     """Accepted values of `Origin`, in addition to those whose host is allowed; `*` for any."""
+    trusted_proxies: Iterable[str]
+    """Addresses and networks of proxies, such as `10.0.0.0/8`. Their `Forwarded` or `X-Forwarded-For` names
+    the client whose share of a limit counts; none by default."""
     session_store: SessionStore
     """Stores sessions; in memory by default."""
     event_store: EventStore
@@ -76,5 +80,13 @@ def make_policy(options: HttpOptions, strictness: Strictness = LENIENT) -> HttpP
         sessions=sessions if streaming else Sessions.OFF,
         allowed_hosts=tuple(host.lower() for host in options.get("allowed_hosts", LOOPBACK)),
         allowed_origins=tuple(options.get("allowed_origins", ())),
+        trusted_proxies=_read_proxies(options.get("trusted_proxies", ())),
         strictness=strictness,
     )
+
+
+def _read_proxies(texts: Iterable[str]) -> tuple[Network, ...]:
+    try:
+        return read_networks(texts)
+    except ValueError as error:
+        raise ValueError(f"trusted_proxies must be addresses or networks: {error}") from None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextvars import copy_context
 from secrets import token_urlsafe
 from typing import Any, Final, NamedTuple
@@ -15,12 +15,14 @@ from typing import Any, Final, NamedTuple
 from assay.protocol.coroutine import SuspendedCoroutine
 from assay.protocol.framing.websocket import GOING_AWAY, INTERNAL, POLICY, TOO_BIG, UNSUPPORTED
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
+from assay.protocol.http.client_address import Network
 from assay.protocol.http.head_policy import JSON, HeadPolicy, Refusal, merge_headers
 from assay.protocol.http.upgrade import choose_subprotocol
 from assay.protocol.scope import Scope
 from assay.transport.port import Endpoint
 
 from .client_certificate import scope_of_certificate
+from .request import address_of
 from .websocket_writer import WebSocketWriter
 
 logger = logging.getLogger("assay")
@@ -52,11 +54,22 @@ class WebSocketSession:
     most are, needs no separate task.
     """
 
-    def __init__(self, endpoint: Endpoint, asgi: AsgiScope, receive: Receive, transmit: Transmit) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        asgi: AsgiScope,
+        receive: Receive,
+        transmit: Transmit,
+        trusted_proxies: Sequence[Network] = (),
+    ) -> None:
         self._endpoint = endpoint
         self._receive = receive
         self._writer = WebSocketWriter(transmit, endpoint.limits, self._spawn, lambda: self.end(TOO_SLOW))
-        self._scope = Scope(transport="websocket", raw_headers=asgi["headers"])
+        self._scope = Scope(
+            transport="websocket",
+            raw_headers=asgi["headers"],
+            client_address=lambda: address_of(asgi, trusted_proxies),
+        )
         host_scope: Scope | None = asgi.get("assay")
         if host_scope is None and "extensions" in asgi:
             host_scope = scope_of_certificate(asgi["extensions"])
@@ -198,7 +211,8 @@ class WebSockets:
         if isinstance(subprotocol, Refusal):
             return await reject(asgi, subprotocol, transmit)
         await transmit({"type": "websocket.accept", "subprotocol": subprotocol, "headers": []})
-        session = WebSocketSession(self._endpoint, asgi, receive, transmit)
+        trusted_proxies = self._head_policy.policy.trusted_proxies
+        session = WebSocketSession(self._endpoint, asgi, receive, transmit, trusted_proxies)
         self._sessions.add(session)
         try:
             await session.run()
