@@ -19,9 +19,13 @@ CLIENT = Implementation("probe", "1.0")
 class Running:
     def __init__(self) -> None:
         self.reasons: list[str | None] = []
+        self.interruptions: list[str] = []
 
     def cancel(self, reason: str | None) -> None:
         self.reasons.append(reason)
+
+    def interrupt(self, reason: str) -> None:
+        self.interruptions.append(reason)
 
 
 class Waiter:
@@ -121,6 +125,13 @@ def test_closing_twice_cancels_once() -> None:
     assert running.reasons == ["the session was closed"]
 
 
+def test_close_with_a_reason_answers_running_requests() -> None:
+    session, running = ready_session(), Running()
+    session.in_flight[1] = running
+    session.close("the server is stopping")
+    assert (running.reasons, running.interruptions) == ([], ["the server is stopping"])
+
+
 def test_endings_are_called_once() -> None:
     session, states = Session(lambda message: None), []
     session.endings += (lambda: states.append(session.state),)
@@ -137,6 +148,9 @@ def test_request_may_leave_while_the_session_closes() -> None:
     class Leaving:
         def cancel(self, reason: str | None) -> None:
             del session.in_flight[1]
+
+        def interrupt(self, reason: str) -> None:
+            raise AssertionError("not reached")
 
     session.in_flight |= {1: Leaving(), 2: Running()}
     session.close()

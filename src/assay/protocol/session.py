@@ -39,7 +39,13 @@ STATELESS = {revision: Peer(revision) for revision in REVISIONS}
 class Running(Protocol):
     """A request in progress."""
 
-    def cancel(self, reason: str | None) -> None: ...
+    def cancel(self, reason: str | None) -> None:
+        """End it without an answer."""
+        ...
+
+    def interrupt(self, reason: str) -> None:
+        """End it, and answer with an error."""
+        ...
 
 
 class Session:
@@ -95,13 +101,20 @@ class Session:
         self.peer = Peer(revision, capabilities, client)
         self.changed = True
 
-    def close(self) -> None:
-        """End the session: cancel requests in progress, fail outgoing ones. Idempotent."""
+    def close(self, reason: str | None = None) -> None:
+        """End the session and its requests in progress, and fail outgoing ones. Idempotent.
+
+        Args:
+            reason: The error that requests in progress are answered with; none if the client is gone.
+        """
         if self.state is State.CLOSED:
             return
         self.state = step(self.state, Input.CLOSE)
         for running in list(self.in_flight.values()):
-            running.cancel("the session was closed")
+            if reason is None:
+                running.cancel("the session was closed")
+            else:
+                running.interrupt(reason)
         self.outgoing_requests.close()
         for notify in self.endings:
             notify()

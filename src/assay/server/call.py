@@ -43,6 +43,10 @@ class Cancelled(EndedEarly):
     answered = False
 
 
+class Interrupted(EndedEarly):
+    """The server ended the request, for example because it stops or has ended the session."""
+
+
 class TimedOut(EndedEarly):
     """The handler exceeded the idle timeout."""
 
@@ -191,6 +195,11 @@ class Call:
     def cancel(self, reason: str | None) -> None:
         logger.info("request %r cancelled: %s", self.id, reason or "no reason given")
         self._end(Cancelled(reason or "cancelled"))
+
+    def interrupt(self, reason: str) -> None:
+        """End the request on the server's initiative: the client gets the reason as an error."""
+        logger.info("request %r interrupted: %s", self.id, reason)
+        self._end(Interrupted(reason))
 
     def _end(self, ending: EndedEarly) -> None:
         if self._task is not None and self.ended is None:

@@ -9,7 +9,7 @@ import logging
 
 from assay.model.error import INTERNAL_ERROR, AskError, ResourceNotFound, RpcError, ToolError
 
-from .call import Call, Cancelled, TimedOut
+from .call import Call, Cancelled, EndedEarly
 
 logger = logging.getLogger("assay")
 
@@ -39,7 +39,7 @@ def to_rpc_error(error: BaseException, call: Call, method: str) -> RpcError | No
         return RpcError(call.peer.revision.resource_not_found, error.message, error.data)
     if isinstance(error, RpcError):
         return error
-    if isinstance(error, ToolError | AskError | TimedOut):
+    if isinstance(error, ToolError | AskError | EndedEarly):
         return RpcError(INTERNAL_ERROR, str(error))
     if isinstance(error, ReadFailed):
         return _failed_read(error, call, method)

@@ -262,10 +262,16 @@ class Server(Registration):
         """End all listen streams, so that a transport can stop."""
         self.notifier.end_listeners()
 
-    def close_session(self, session: Session) -> None:
-        """Close a session and cancel its requests. Idempotent."""
+    def close_session(self, session: Session, reason: str | None = None) -> None:
+        """Close a session and end its requests. Idempotent.
+
+        Args:
+            session: The session.
+            reason: The error that requests in progress are answered with. Without one they get no answer,
+                because the client is gone.
+        """
         self.notifier.leave(session)
-        session.close()
+        session.close(reason)
 
     def asgi(self, **options: Unpack[HttpOptions]) -> Application:
         """The server as an ASGI application, to mount in FastAPI, Starlette or Django, or to run in any ASGI

@@ -27,6 +27,9 @@ EVENT_STREAM: Final[Headers] = [
     # nginx and others buffer responses: events would not arrive before the stream ends.
     (b"x-accel-buffering", b"no"),
 ]
+CANCELLED: Final = sse.comment("the client cancelled this request: no answer follows")
+"""The response to a request that its client cancelled. No answer may follow, but HTTP needs a response, and
+requests get JSON or an event stream. An empty one would look like a failure on the way."""
 
 
 async def respond(
@@ -101,6 +104,8 @@ class Exchange:
 
     def accept(self) -> Awaitable[None]:
         """Finish with 202: notifications and responses get no answer."""
+        if self._attached is not None:
+            return self._finish()  # a batch whose only request sent something, and was cancelled
         return self._respond(202, self.headers)
 
     def answer(self, outcome: Outcome | None, revision: Revision) -> Awaitable[None]:
@@ -108,8 +113,7 @@ class Exchange:
         if self._attached is not None:
             return self._answer_on_stream(outcome)
         if outcome is None:
-            # HTTP needs a response: an empty stream says that no answer follows.
-            return self._respond(200, [*EVENT_STREAM, *self.headers])
+            return self._respond(200, [*EVENT_STREAM, *self.headers], CANCELLED)
         missing = missing_scopes(outcome)
         if missing:
             return self._forbid(missing, encode_outcome(outcome))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.store.port import EventStore, SessionStore
 from assay.transport.port import Endpoint
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 FINISHED_STREAMS_KEPT = 16
 """Finished streams of a session that a client can still resume."""
+
+ENDED: Final = "the session ended while the request was served"
+STOPPING: Final = "the server is stopping"
 
 
 class HttpSession:
@@ -77,7 +80,8 @@ class HttpSessions:
         await self.sweep()
 
     async def update(self, live: HttpSession) -> None:
-        if live.session.changed:
+        # A session that ended while its request was served must not return to the store.
+        if live.session.changed and self._live.get(live.id) is live:
             live.session.changed = False
             await self._store.save(live.session.record())
 
@@ -108,11 +112,11 @@ class HttpSessions:
         """Forget a session whose handshake failed."""
         self._endpoint.close_session(live.session)
 
-    async def _forget(self, session_id: str) -> None:
+    async def _forget(self, session_id: str, reason: str = ENDED) -> None:
         live = self._live.pop(session_id, None)
         if live is not None:
             live.finish()
-            self._endpoint.close_session(live.session)
+            self._endpoint.close_session(live.session, reason)
             await self._events.forget(session_id)
 
     async def sweep(self) -> None:
@@ -132,4 +136,4 @@ class HttpSessions:
             self._sweeper.cancel()
             self._sweeper = None
         for session_id in list(self._live):
-            await self._forget(session_id)
+            await self._forget(session_id, STOPPING)

@@ -29,10 +29,11 @@ class Stream:
     def event_id(self, number: int) -> str:
         return f"{self.name}-{number}"
 
-    async def append(self, data: bytes) -> str:
+    async def append(self, data: bytes) -> str | None:
+        """Store a message and return its id; none if it cannot be resumed from."""
         if self.finished:
             # The session has ended and its events are deleted: one more would never be.
-            return self.event_id(self.last)
+            return None
         self.last = await self._events.append(self._session_id, self.name, data)
         self._wake()
         return self.event_id(self.last)
