@@ -42,9 +42,9 @@ def traced() -> Iterator[None]:
 class Subject:
     """A server with countable sessions and events, and a manual clock."""
 
-    def __init__(self, **sessions: Any) -> None:
+    def __init__(self, limits: Limits | None = None, **sessions: Any) -> None:
         self.time = 0.0
-        self.server = Server("load", limits=Limits(drain=0.5))
+        self.server = Server("load", limits=limits or Limits(drain=0.5))
         self.sessions = MemorySessions(clock=lambda: self.time, **sessions)
         self.events = MemoryEvents(events_per_stream=8, bytes_per_session=400_000)
         self.app = self.server.asgi(session_store=self.sessions, event_store=self.events)
@@ -112,7 +112,7 @@ async def expire(subject: Subject) -> None:
 
 
 async def test_abandoned_sessions_make_room_for_new_ones() -> None:
-    subject = Subject(limit=50)
+    subject = Subject(limits=Limits(drain=0.5, sessions=50))
     await abandon(subject, 60)
     before = Held.now()
     await abandon(subject, SESSIONS)

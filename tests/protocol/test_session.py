@@ -5,11 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from assay import AskError
+from assay import AskError, Limits, RpcError
 from assay.model.definition import ClientCapabilities, Implementation
 from assay.model.session import SessionRecord
+from assay.protocol.declared_client import DeclaredClient
 from assay.protocol.lifecycle import Input, State
 from assay.protocol.session import STATELESS, Session
+from assay.protocol.session_budget import SessionBudget
 from assay.revisions.registry import ASSUMED, HANDSHAKE, REVISIONS
 
 CAPABILITIES = ClientCapabilities(roots={"listChanged": True}, sampling={})
@@ -42,10 +44,10 @@ class Waiter:
         self.failure = exception
 
 
-def ready_session() -> Session:
-    session = Session(lambda data: None, session_id="s1", principal="ada")
+def ready_session(budget: SessionBudget | None = None) -> Session:
+    session = Session(lambda data: None, session_id="s1", principal="ada", budget=budget)
     session.receive(Input.INITIALIZE)
-    session.agree(HANDSHAKE[-1], CAPABILITIES, CLIENT)
+    session.agree(HANDSHAKE[-1], DeclaredClient(CAPABILITIES, CLIENT))
     session.receive(Input.INITIALIZED)
     return session
 
@@ -160,3 +162,60 @@ def test_request_may_leave_while_the_session_closes() -> None:
 def test_peer_without_a_session_declares_nothing() -> None:
     assert {revision: peer.revision for revision, peer in STATELESS.items()} == {r: r for r in REVISIONS}
     assert {peer.capabilities for peer in STATELESS.values()} == {ClientCapabilities()}
+
+
+def test_all_that_a_session_keeps_counts_until_it_ends() -> None:
+    budget = SessionBudget(1000)
+    session = ready_session(budget)
+    declared = session.kept_bytes
+    assert budget.used == declared == DeclaredClient(CAPABILITIES, CLIENT).size
+    session.subscribe("a:€", Limits())
+    session.subscribe("a:€", Limits())
+    assert session.reserve(100)
+    assert budget.used == session.kept_bytes == declared + 5 + 100
+    session.unsubscribe("a:€")
+    session.unsubscribe("a:€")
+    assert budget.used == declared + 100
+    session.close()
+    assert session.reserve(50)  # a handler that outlives its session
+    assert (budget.used, session.kept_bytes) == (0, 0)
+
+
+def test_restored_session_counts_the_same() -> None:
+    budget = SessionBudget(1000)
+    session = ready_session()
+    session.subscribe("a:1", Limits())
+    session.client_state["key"] = b"value"
+    session.reserve(8)
+    restored = Session.restore(session.record(), lambda data: None, budget=budget)
+    assert budget.used == restored.kept_bytes == session.kept_bytes
+    assert restored.subscription_bytes == 3
+
+
+@pytest.mark.parametrize(
+    ("limits", "budget", "code", "problem"),
+    [
+        (Limits(subscriptions=2), 10_000, -32602, "too many subscriptions: limit 2"),
+        (Limits(subscription_bytes=7), 10_000, -32602, "the limit for their URIs is 7 bytes"),
+        (Limits(), 70, -32603, "sessions are full: try again later"),
+    ],
+    ids=["number", "bytes", "bytes of all sessions"],
+)
+def test_subscriptions_are_bounded(limits: Limits, budget: int, code: int, problem: str) -> None:
+    session = ready_session(SessionBudget(budget))
+    session.reserve(63 - session.kept_bytes)
+    session.subscribe("a:1", limits)
+    session.subscribe("a:2", limits)
+    with pytest.raises(RpcError, match=problem) as refused:
+        session.subscribe("a:3", limits)
+    assert refused.value.code == code
+    assert session.subscriptions == {"a:1", "a:2"}
+
+
+def test_session_asks_for_room_before_it_gives_up() -> None:
+    budget = SessionBudget(1000)
+    other, session = ready_session(budget), ready_session(budget)
+    other.reserve(1000 - budget.used)
+    session.make_room = lambda size: other.reserve(-size)
+    session.subscribe("a:1", Limits())
+    assert budget.used == 1000

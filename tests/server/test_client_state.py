@@ -93,26 +93,26 @@ async def test_least_recently_seen_principal_is_dropped_first() -> None:
 
 
 def test_reading_returns_a_copy_and_writing_is_reported() -> None:
-    changes: list[None] = []
-    state = ClientState({}, LIMIT, lambda: changes.append(None))
+    changes: list[int] = []
+    state = ClientState({}, LIMIT, lambda change: changes.append(change) or True)
     state["x"] = [1]
     state["x"].append(2)
     assert (state["x"], list(state), len(state), state.get("y", 5)) == ([1], ["x"], 1, 5)
     del state["x"]
-    assert (len(changes), dict(state)) == (2, {})
+    assert (changes, dict(state)) == ([4, -4], {})
     with pytest.raises(KeyError):
         state["x"]
 
 
 def test_values_must_be_plain_json() -> None:
-    state = ClientState({}, LIMIT, lambda: None)
+    state = ClientState({}, LIMIT, lambda change: True)
     with pytest.raises(TypeError):
         state["x"] = object()
     assert dict(state) == {}
 
 
 def test_too_large_value_is_refused_without_effect() -> None:
-    state = ClientState({}, LIMIT, lambda: None)
+    state = ClientState({}, LIMIT, lambda change: True)
     state["x"] = "a" * (LIMIT - 3)
     state["x"] = "b" * (LIMIT - 3)
     with pytest.raises(ValueError, match="too large"):
@@ -120,6 +120,26 @@ def test_too_large_value_is_refused_without_effect() -> None:
     with pytest.raises(ValueError, match="too large"):
         state["x"] = "c" * (LIMIT - 2)
     assert state["x"][0] == "b"
+
+
+def test_value_that_does_not_fit_beside_those_of_others_is_refused_without_effect() -> None:
+    state = ClientState({}, LIMIT, lambda change: change < 5)
+    state["x"] = 100
+    state["x"] = 200
+    with pytest.raises(ValueError, match="all sessions together"):
+        state["x"] = 123456789
+    assert state["x"] == 200
+
+
+async def test_sessions_together_keep_no_more_than_the_limit() -> None:
+    server = make_server(session_bytes=600)
+    async with ScriptedClient(server) as first, ScriptedClient(server) as second:
+        before = server.session_budget.used
+        assert "isError" not in await first.call("store", value="a" * 300)
+        assert server.session_budget.used == before + 303
+        assert (await second.call("store", value="a" * 300))["isError"] is True
+        await first.call("forget")
+        assert "isError" not in await second.call("store", value="a" * 300)
 
 
 async def test_handler_that_stores_too_much_fails(caplog: pytest.LogCaptureFixture) -> None:

@@ -258,8 +258,9 @@ async def test_there_is_a_limit_to_streams() -> None:
     await listening.close()
 
 
-async def test_there_is_a_limit_to_the_resources_of_a_stream() -> None:
-    listening = Listening(make_server(limits=Limits(subscriptions=1)))
+@pytest.mark.parametrize("limits", [Limits(subscriptions=1), Limits(subscription_bytes=17)])
+async def test_there_is_a_limit_to_the_resources_of_a_stream(limits: Limits) -> None:
+    listening = Listening(make_server(limits=limits))
     client = DescribingClient(listening.server)
     listening.open(client, resourceSubscriptions=["notes://a", "notes://b"])
     assert (await client.next())["params"]["notifications"] == {"resourceSubscriptions": ["notes://a"]}

@@ -92,6 +92,16 @@ async def test_session_that_is_not_used_expires(make: MakeSessions) -> None:
 
 
 @each_session_store
+async def test_store_evicts_only_what_has_expired(make: MakeSessions) -> None:
+    """Which sessions end when there are too many depends on their clients, which a store does not know."""
+    store = make(ManualClock(), 60)
+    for number in range(20_000):
+        await store.save(record(str(number)))
+    assert await store.evict() == []
+    assert await store.load("0") == record("0")
+
+
+@each_session_store
 async def test_asking_for_a_session_is_no_use_of_it(make: MakeSessions) -> None:
     clock = ManualClock()
     store = make(clock, 60)

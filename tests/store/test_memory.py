@@ -1,39 +1,11 @@
-"""Limits of the in-memory stores: count, time and bytes."""
+"""Limits of the in-memory stores: time, number of events, and bytes."""
 
 from __future__ import annotations
 
 import pytest
 
-from assay.store.memory import MemoryEvents, MemorySessions
+from assay.store.memory import EVENT_OVERHEAD, MemoryEvents, MemorySessions
 from tests.store.test_contract import ManualClock, record
-
-
-async def test_least_recently_used_sessions_go_first() -> None:
-    store = MemorySessions(limit=3)
-    for name in "abc":
-        await store.save(record(name))
-    await store.touch("a")
-    await store.save(record("d"))
-    assert await store.evict() == ["b"]
-    assert len(store) == 3
-    await store.save(record("e"))
-    await store.save(record("f"))
-    assert await store.evict() == ["c", "a"]
-
-
-async def test_nothing_is_evicted_within_the_bounds() -> None:
-    store = MemorySessions(limit=2, clock=ManualClock())
-    await store.save(record("a"))
-    await store.save(record("b"))
-    assert await store.evict() == []
-    assert len(store) == 2
-
-
-async def test_saving_again_does_not_count_twice() -> None:
-    store = MemorySessions(limit=1)
-    for _ in range(5):
-        await store.save(record("a"))
-    assert (await store.evict(), len(store)) == ([], 1)
 
 
 async def test_session_at_the_very_end_of_its_time_is_still_there() -> None:
@@ -95,3 +67,36 @@ async def test_forgetting_sessions_frees_them() -> None:
     for number in range(10):
         await store.forget(str(number))
     assert len(store) == 0
+
+
+async def test_of_all_sessions_the_one_with_the_most_loses_its_oldest_events() -> None:
+    store = MemoryEvents(total_bytes=10 * (1000 + EVENT_OVERHEAD))
+    await store.append("small", "a", b"x" * 1000)
+    for _ in range(9):
+        await store.append("large", "a", b"x" * 1000)
+    assert len(await store.after("large", "a", 0) or []) == 9
+    await store.append("other", "a", b"x" * 1000)
+    assert await store.after("large", "a", 0) is None
+    assert [event.number for event in await store.after("large", "a", 5) or []] == [6, 7, 8, 9]
+    assert await store.after("small", "a", 0) is not None
+    assert await store.after("other", "a", 0) is not None
+
+
+async def test_small_events_of_many_sessions_are_bounded_together() -> None:
+    store = MemoryEvents(total_bytes=100_000)
+    for number in range(3000):
+        await store.append(str(number % 300), "a", b"x")
+    stored = [await store.after(str(number), "a", 9) for number in range(300)]
+    assert sum(len(events or []) for events in stored) <= 100_000 // (EVENT_OVERHEAD + 1)
+
+
+async def test_dropped_and_forgotten_events_free_the_total() -> None:
+    store = MemoryEvents(total_bytes=10 * (100 + EVENT_OVERHEAD))
+    for number in range(100):
+        await store.append(f"{number}", "a", b"x" * 100)
+        await store.append(f"{number}", "b", b"x" * 100)
+        await store.drop(f"{number}", "a")
+        await store.forget(f"{number}")
+    for number in range(10):
+        await store.append(f"{number}", "a", b"x" * 100)
+    assert [len(await store.after(f"{number}", "a", 0) or []) for number in range(10)] == [1] * 10

@@ -66,7 +66,7 @@ async def test_request_of_an_ended_session_is_answered_with_an_error(
 async def test_request_that_its_client_cancelled_gets_a_stream_without_an_answer(
     revision: Revision, tool: str
 ) -> None:
-    """CAN-06: no response follows. HTTP-14: a request gets JSON or an event stream, so the status is 200."""
+    """CAN-06: no response follows. HTTP-12: a request gets JSON or an event stream, so the status is 200."""
     subject = speaking_subject()
     async with await AsgiPeer(subject.server.asgi()).shake_hands(revision) as client:
         held = client.begin("POST", call(tool))

@@ -57,8 +57,26 @@ class Limits(Struct, frozen=True, kw_only=True):
     ping_timeout: float = 20.0
     """Seconds to wait for the pong before the client is disconnected."""
 
+    sessions: int = 10_000
+    """Sessions over HTTP. When it is reached, idle sessions of the clients with the most make room for those
+    of others; a client that already has its share is refused."""
+
+    session_bytes: int = 64 * 1024 * 1024
+    """Bytes that all sessions together keep: what clients declared, their subscriptions, and
+    `Context.session` data."""
+
+    client_bytes: int = 1024
+    """Bytes of `clientInfo` and `capabilities` that a session keeps. Of longer ones it keeps name, version
+    and what the server uses, and the rest as far as it fits: icons last."""
+
+    event_bytes: int = 64 * 1024 * 1024
+    """Bytes of sent messages that are stored for clients which resume a stream."""
+
     subscriptions: int = 1000
     """Resource subscriptions per session."""
+
+    subscription_bytes: int = 128 * 1024
+    """Bytes of the URIs of these subscriptions."""
 
     kept_bytes: int = 64 * 1024
     """Bytes of `Context.session` data per client."""

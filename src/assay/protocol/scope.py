@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from .session import Peer
     from .session import Session as Session
+    from .session_budget import SessionBudget as SessionBudget
 
 Send = Callable[[bytes], Awaitable[None]]
 """Sends one encoded message to the client that made the request. It never raises when that client has

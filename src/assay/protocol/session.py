@@ -12,13 +12,18 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from assay.model.definition import ClientCapabilities, Implementation
+from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from assay.model.jsonrpc import RequestId
+from assay.model.limits import Limits
 from assay.model.session import SessionRecord
 from assay.revisions.registry import ASSUMED, BY_DATE, REVISIONS
 from assay.revisions.revision import Revision
 
+from .codec import encode
 from .correlation import Correlation
+from .declared_client import DeclaredClient
 from .lifecycle import STEPS, Input, State, Steps, step
+from .session_budget import SessionBudget
 
 NO_CAPABILITIES = ClientCapabilities()
 
@@ -52,8 +57,9 @@ class Session:
     """A client from before its handshake until its session is closed."""
 
     __slots__ = (
-        *("changed", "client_state", "endings", "id", "in_flight", "outgoing_requests", "peer", "post"),
-        *("principal", "state", "steps", "subscriptions"),
+        *("_budget", "changed", "client_state", "endings", "id", "in_flight", "kept_bytes", "make_room"),
+        *("outgoing_requests", "peer", "post", "principal", "state", "steps", "subscription_bytes"),
+        "subscriptions",
     )
 
     def __init__(
@@ -63,7 +69,13 @@ class Session:
         session_id: str = "",
         principal: Any = None,
         steps: Steps = STEPS,
+        budget: SessionBudget | None = None,
     ) -> None:
+        self._budget = budget or SessionBudget(Limits().session_bytes)
+        self.kept_bytes = 0
+        """Bytes that count against the budget: of what the client sent and of what handlers stored."""
+        self.make_room: Callable[[int], object] | None = None
+        """Frees this many bytes of the budget, if other clients keep more than their share."""
         self.id = session_id
         self.steps = steps
         self.principal = principal
@@ -72,6 +84,7 @@ class Session:
         self.state = State.FRESH
         self.peer = Peer(ASSUMED)
         self.subscriptions: set[str] = set()
+        self.subscription_bytes = 0
         self.in_flight: dict[RequestId, Running] = {}
         self.outgoing_requests = Correlation()
         self.client_state: dict[str, bytes] = {}
@@ -96,10 +109,53 @@ class Session:
             self.state = following
             self.changed = True
 
-    def agree(self, revision: Revision, capabilities: ClientCapabilities, client: Implementation) -> None:
-        """Store the outcome of `initialize`."""
-        self.peer = Peer(revision, capabilities, client)
+    def agree(self, revision: Revision, declared: DeclaredClient) -> None:
+        """Store the outcome of `initialize`. It is counted, but not refused."""
+        self.peer = Peer(revision, declared.capabilities, declared.client)
+        self._count(declared.size)
         self.changed = True
+
+    def reserve(self, size: int) -> bool:
+        """Count bytes that are stored for this client from now on, or no longer if negative. False if all
+        sessions together would then keep too much."""
+        if size > 0 and not self._budget.has_room(size) and self.make_room is not None:
+            self.make_room(size)
+        if size > 0 and not self._budget.has_room(size):
+            return False
+        self._count(size)
+        return True
+
+    def _count(self, size: int) -> None:
+        with self._budget.lock:
+            if self.state is not State.CLOSED:  # a handler may outlive the session
+                self._budget.used += size
+                self.kept_bytes += size
+
+    def subscribe(self, uri: str, limits: Limits) -> None:
+        """
+        Raises:
+            RpcError: this client, or all sessions together, would keep too much.
+        """
+        if uri in self.subscriptions:
+            return
+        size = uri_size(uri)
+        if len(self.subscriptions) >= limits.subscriptions:
+            raise RpcError(INVALID_PARAMS, f"too many subscriptions: limit {limits.subscriptions}")
+        if self.subscription_bytes + size > limits.subscription_bytes:
+            problem = "subscriptions too large: the limit for their URIs is"
+            raise RpcError(INVALID_PARAMS, f"{problem} {limits.subscription_bytes} bytes")
+        if not self.reserve(size):
+            raise RpcError(INTERNAL_ERROR, "the server's sessions are full: try again later")
+        self.subscriptions.add(uri)
+        self.subscription_bytes += size
+        self.changed = True
+
+    def unsubscribe(self, uri: str) -> None:
+        if uri in self.subscriptions:
+            self.subscriptions.remove(uri)
+            self.subscription_bytes -= uri_size(uri)
+            self.reserve(-uri_size(uri))
+            self.changed = True
 
     def close(self, reason: str | None = None) -> None:
         """End the session and its requests in progress, and fail outgoing ones. Idempotent.
@@ -109,6 +165,7 @@ class Session:
         """
         if self.state is State.CLOSED:
             return
+        self._count(-self.kept_bytes)
         self.state = step(self.state, Input.CLOSE)
         for running in list(self.in_flight.values()):
             if reason is None:
@@ -135,11 +192,24 @@ class Session:
 
     @classmethod
     def restore(
-        cls, record: SessionRecord, post: Callable[[bytes], None], *, steps: Steps = STEPS
+        cls,
+        record: SessionRecord,
+        post: Callable[[bytes], None],
+        *,
+        steps: Steps = STEPS,
+        budget: SessionBudget | None = None,
     ) -> Session:
-        session = cls(post, session_id=record.id, principal=record.principal, steps=steps)
+        session = cls(post, session_id=record.id, principal=record.principal, steps=steps, budget=budget)
         session.state = State(record.state)
         session.peer = Peer(BY_DATE[record.revision], record.capabilities, record.client, record.log_level)
         session.subscriptions = set(record.subscriptions)
+        session.subscription_bytes = sum(map(uri_size, session.subscriptions))
         session.client_state = dict(record.client_state)
+        state_bytes = sum(len(key) + len(data) for key, data in record.client_state.items())
+        declared_bytes = len(encode((record.capabilities, record.client)))
+        session._count(declared_bytes + session.subscription_bytes + state_bytes)
         return session
+
+
+def uri_size(uri: str) -> int:
+    return len(uri.encode("utf-8", "surrogatepass"))

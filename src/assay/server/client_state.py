@@ -19,10 +19,11 @@ from assay.protocol.session import Session
 class ClientState(MutableMapping[str, Any]):
     """The mapping behind `Context.session`: plain JSON values, limited in their total size."""
 
-    def __init__(self, values: dict[str, bytes], limit: int, on_change: Callable[[], None]) -> None:
+    def __init__(self, values: dict[str, bytes], limit: int, reserve: Callable[[int], bool]) -> None:
         self._values = values
         self._limit = limit
-        self._on_change = on_change
+        self._reserve = reserve
+        """Counts a change of the size, or refuses it."""
 
     def __getitem__(self, key: str) -> Any:
         return msgspec.json.decode(self._values[key])
@@ -31,18 +32,24 @@ class ClientState(MutableMapping[str, Any]):
         """
         Raises:
             TypeError: the value is not plain JSON.
-            ValueError: the client's values would exceed `Limits.kept_bytes`.
+            ValueError: the client's values would exceed `Limits.kept_bytes`, or what all sessions keep would
+                exceed `Limits.session_bytes`.
         """
         encoded = msgspec.json.encode(value)
         others = sum(len(name) + len(data) for name, data in self._values.items() if name != key)
         if others + len(key) + len(encoded) > self._limit:
             raise ValueError(f"session data too large: limit {self._limit} bytes per client")
+        if not self._reserve(len(key) + len(encoded) - self._size(key)):
+            raise ValueError("session data too large: all sessions together keep as much as allowed")
         self._values[key] = encoded
-        self._on_change()
 
     def __delitem__(self, key: str) -> None:
+        size = self._size(key)
         del self._values[key]
-        self._on_change()
+        self._reserve(-size)
+
+    def _size(self, key: str) -> int:
+        return len(key) + len(self._values[key]) if key in self._values else 0
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -61,8 +68,13 @@ class ClientStates:
     def of(self, session: Session | None, principal: Any) -> ClientState:
         limit = self._limits.kept_bytes
         if session is None:
-            return ClientState(self._for_principal(principal), limit, lambda: None)
-        return ClientState(session.client_state, limit, lambda: setattr(session, "changed", True))
+            return ClientState(self._for_principal(principal), limit, lambda change: True)
+
+        def reserve(change: int) -> bool:
+            session.changed = True
+            return session.reserve(change)
+
+        return ClientState(session.client_state, limit, reserve)
 
     def _for_principal(self, principal: Any) -> dict[str, bytes]:
         values = self._by_principal.setdefault(principal, {})

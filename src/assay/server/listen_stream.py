@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from itertools import accumulate
 from time import time
 from typing import Any
 
 from msgspec import Struct
 
 from assay.model.error import INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError
+from assay.model.limits import Limits
+from assay.protocol.session import uri_size
 
 from .call import Call
 from .notifier import ChangeNotifier
@@ -108,7 +111,7 @@ class ListenMethod:
             if getattr(requested, name) and services.features.has(f"{kind}.listChanged"):
                 setattr(accepted, name, True)
         if requested.resource_subscriptions is not None and services.features.has("resources.subscribe"):
-            uris = requested.resource_subscriptions[: services.limits.subscriptions]
+            uris = _within(services.limits, requested.resource_subscriptions)
             accepted.resource_subscriptions = [uri for uri in uris if await self._is_readable(uri, call)]
         return accepted
 
@@ -118,6 +121,12 @@ class ListenMethod:
         except RpcError:
             return False
         return True
+
+
+def _within(limits: Limits, uris: list[str]) -> list[str]:
+    """The first URIs, as many as a stream may keep."""
+    sizes = accumulate(map(uri_size, uris[: limits.subscriptions]))
+    return [uri for uri, size in zip(uris, sizes, strict=False) if size <= limits.subscription_bytes]
 
 
 def _end_at(expires: float | None, stream: ListenStream) -> asyncio.TimerHandle | None:

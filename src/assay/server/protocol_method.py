@@ -14,6 +14,7 @@ from assay.model.jsonrpc import CallParams
 from assay.model.result import CompleteResult
 from assay.protocol.codec import decode_params
 from assay.protocol.declaration import SUPPORTED, Level
+from assay.protocol.declared_client import DeclaredClient
 from assay.protocol.http.mirror import check_name
 from assay.protocol.lifecycle import Input
 from assay.protocol.session import Session
@@ -124,7 +125,8 @@ class ProtocolMethods:
         session = call.session
         if session is not None:
             session.receive(Input.INITIALIZE)
-            session.agree(revision, params.capabilities, params.client_info)
+            declared = DeclaredClient(params.capabilities, params.client_info)
+            session.agree(revision, declared.bounded(call.services.limits.client_bytes))
         server = self._introduction
         return InitializeResult(revision.date, call.declaration(revision), server.info, server.instructions)
 
@@ -186,19 +188,14 @@ class ProtocolMethods:
 
     async def subscribe(self, call: Call) -> dict[str, Any]:
         uri = decode_params(call.params, _uri_params).uri
-        session, limit = _session(call, "subscriptions"), call.services.limits.subscriptions
+        session = _session(call, "subscriptions")
         await self._resources.find_for(uri, call)
-        if uri not in session.subscriptions and len(session.subscriptions) >= limit:
-            raise RpcError(INVALID_PARAMS, f"too many subscriptions: limit {limit}")
-        session.subscriptions.add(uri)
-        session.changed = True
+        session.subscribe(uri, call.services.limits)
         return EMPTY
 
     async def unsubscribe(self, call: Call) -> dict[str, Any]:
         uri = decode_params(call.params, _uri_params).uri
-        session = _session(call, "subscriptions")
-        session.subscriptions.discard(uri)
-        session.changed = True
+        _session(call, "subscriptions").unsubscribe(uri)
         return EMPTY
 
     async def list_prompts(self, call: Call) -> dict[str, Any]:

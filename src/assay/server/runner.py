@@ -39,7 +39,7 @@ def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
     if "session_store" not in options:
         options["session_store"] = MemorySessions()
     if "event_store" not in options:
-        options["event_store"] = MemoryEvents()
+        options["event_store"] = MemoryEvents(total_bytes=server.limits.event_bytes)
     app: Application = build(server, **options)
     for layer in reversed(server.layers):
         app = layer.publish(app)

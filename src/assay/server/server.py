@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from msgspec import Raw
@@ -21,6 +22,7 @@ from assay.protocol.lifecycle import STEPS, STRICT_STEPS
 from assay.protocol.scope import Scope, Send
 from assay.protocol.seal import Sealer
 from assay.protocol.session import STATELESS, Session
+from assay.protocol.session_budget import SessionBudget
 from assay.revisions.registry import DATES, HANDSHAKE
 from assay.revisions.revision import Revision
 
@@ -122,6 +124,7 @@ class Server(Registration):
         self.strictness = strictness
         self.auth = auth
         self.method_scopes = read_method_scopes(scopes)
+        self.session_budget = SessionBudget(self.limits.session_bytes, Lock())
         self._background = Background()
         self._steps = STRICT_STEPS if strictness.initialized else STEPS
         components = make_components(
@@ -246,14 +249,16 @@ class Server(Registration):
             session_id: The id of the session, if the transport has one.
             principal: The authenticated caller.
         """
-        session = Session(post, session_id=session_id, principal=principal, steps=self._steps)
+        session = Session(
+            post, session_id=session_id, principal=principal, steps=self._steps, budget=self.session_budget
+        )
         self.notifier.join(session)
         self.start()
         return session
 
     def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
         """Reopen a session from a store; `post` as in `open_session`."""
-        session = Session.restore(record, post, steps=self._steps)
+        session = Session.restore(record, post, steps=self._steps, budget=self.session_budget)
         self.notifier.join(session)
         self.start()
         return session

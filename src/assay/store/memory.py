@@ -1,10 +1,11 @@
-"""Stores in memory, limited in count and time."""
+"""Stores in memory, limited in time and bytes."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from typing import Final
 
 from msgspec import Struct
 
@@ -16,12 +17,9 @@ Clock = Callable[[], float]
 
 
 class MemorySessions:
-    """Sessions in memory. The least recently used are evicted first, by age and by count."""
+    """Sessions in memory, which expire when they are not used."""
 
-    def __init__(
-        self, *, limit: int = 10_000, idle_timeout: float = 1800.0, clock: Clock = time.monotonic
-    ) -> None:
-        self._limit = limit
+    def __init__(self, *, idle_timeout: float = 1800.0, clock: Clock = time.monotonic) -> None:
         self._idle_timeout = idle_timeout
         self._clock = clock
         self._records: OrderedDict[str, tuple[float, SessionRecord]] = OrderedDict()
@@ -53,11 +51,15 @@ class MemorySessions:
         evicted = []
         while self._records:
             session_id, (used, _) = next(iter(self._records.items()))
-            if used >= oldest_allowed and len(self._records) <= self._limit:
+            if used >= oldest_allowed:
                 break
             del self._records[session_id]
             evicted.append(session_id)
         return evicted
+
+
+EVENT_OVERHEAD: Final = 128
+"""Bytes that a stored message takes besides its data; counted in the total of all sessions."""
 
 
 class _Stream(Struct):
@@ -71,14 +73,23 @@ class _Session(Struct):
 
 
 class MemoryEvents:
-    """The latest messages of each stream, up to a total size per session.
+    """The latest messages of each stream, up to a total size per session and of all sessions.
 
-    Numbers are not reused while a stream exists, even if its messages have been dropped.
+    When all sessions together keep too much, the one with the most loses its oldest messages. Numbers are not
+    reused while a stream exists, even if its messages have been dropped.
     """
 
-    def __init__(self, *, events_per_stream: int = 256, bytes_per_session: int = 16 * 1024 * 1024) -> None:
+    def __init__(
+        self,
+        *,
+        events_per_stream: int = 256,
+        bytes_per_session: int = 16 * 1024 * 1024,
+        total_bytes: int = 64 * 1024 * 1024,
+    ) -> None:
         self._events = events_per_stream
         self._bytes = bytes_per_session
+        self._total_bytes = total_bytes
+        self._total = 0
         self._sessions: dict[str, _Session] = {}
 
     def __len__(self) -> int:
@@ -90,16 +101,27 @@ class MemoryEvents:
         session.streams.move_to_end(stream)
         stored.last += 1
         stored.events.append(Event(stored.last, data))
-        session.size += len(data)
+        self._count(session, len(data), 1)
         if len(stored.events) > self._events:
-            _drop_oldest(session, stored)
-        self._trim(session)
+            self._drop_oldest(session, stored)
+        self._trim(session, self._bytes)
+        while self._total > self._total_bytes:
+            # By half, not by one message: to find the largest takes time.
+            largest = max(self._sessions.values(), key=lambda each: each.size)
+            self._trim(largest, largest.size // 2)
         return stored.last
 
-    def _trim(self, session: _Session) -> None:
+    def _count(self, session: _Session, size: int, events: int) -> None:
+        session.size += size
+        self._total += size + events * EVENT_OVERHEAD
+
+    def _trim(self, session: _Session, size: int) -> None:
         for stream in session.streams.values():
-            while session.size > self._bytes and stream.events:
-                _drop_oldest(session, stream)
+            while session.size > size and stream.events:
+                self._drop_oldest(session, stream)
+
+    def _drop_oldest(self, session: _Session, stream: _Stream) -> None:
+        self._count(session, -len(stream.events.popleft().data), -1)
 
     async def after(self, session_id: str, stream: str, number: int) -> list[Event] | None:
         session = self._sessions.get(session_id)
@@ -114,11 +136,12 @@ class MemoryEvents:
         session = self._sessions.get(session_id)
         dropped = None if session is None else session.streams.pop(stream, None)
         if session is not None and dropped is not None:
-            session.size -= sum(len(event.data) for event in dropped.events)
+            size = sum(len(event.data) for event in dropped.events)
+            self._count(session, -size, -len(dropped.events))
 
     async def forget(self, session_id: str) -> None:
-        self._sessions.pop(session_id, None)
-
-
-def _drop_oldest(session: _Session, stream: _Stream) -> None:
-    session.size -= len(stream.events.popleft().data)
+        session = self._sessions.get(session_id)
+        if session is not None:
+            for stream in list(session.streams):
+                await self.drop(session_id, stream)
+            del self._sessions[session_id]

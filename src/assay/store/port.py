@@ -15,7 +15,7 @@ class Event(NamedTuple):
 
 
 class SessionStore(Protocol):
-    """Sessions by id. Unused sessions may expire."""
+    """Sessions by id. Unused sessions expire. The caller bounds their number and size."""
 
     async def save(self, record: SessionRecord) -> None: ...
 
@@ -32,7 +32,7 @@ class SessionStore(Protocol):
         ...
 
     async def evict(self) -> list[str]:
-        """Delete expired sessions and those over the limit, and return their ids."""
+        """Delete expired sessions, and return their ids."""
         ...
 
 

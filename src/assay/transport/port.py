@@ -13,7 +13,7 @@ from assay.model.strictness import Strictness
 from assay.protocol.scope import Scope, Send
 
 if TYPE_CHECKING:
-    from assay.protocol.scope import Session
+    from assay.protocol.scope import Session, SessionBudget
 
 
 class Endpoint(Protocol):
@@ -22,6 +22,9 @@ class Endpoint(Protocol):
 
     @property
     def strictness(self) -> Strictness: ...
+
+    @property
+    def session_budget(self) -> SessionBudget: ...
 
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None

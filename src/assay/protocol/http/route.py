@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
+from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.protocol.codec import known_id
 from assay.protocol.declaration import cached_peer, declared_peer, describes_itself, read_declaration
@@ -18,6 +19,9 @@ from assay.revisions.revision import Batching, Revision
 from .head_policy import Admission, Refusal
 from .mirror import check_mirrors
 from .policy import Sessions
+
+RETRY_AFTER: Final = b"10"
+"""Seconds after which a client that was refused may try again."""
 
 Payload = Envelope | list[Envelope | MalformedMessage]
 
@@ -134,6 +138,11 @@ def unsupported_version(version: str) -> Refusal:
 
 def session_gone(payload: Payload) -> Refusal:
     return _refuse(payload, "session not found: it ended or expired; send initialize again", status=404)
+
+
+def sessions_full(payload: Payload) -> Refusal:
+    refusal = _refuse(payload, "too many sessions: try again later, or end some with DELETE", status=503)
+    return replace(refusal, code=INTERNAL_ERROR, headers=((b"retry-after", RETRY_AFTER),))
 
 
 def version_problem(admission: Admission, agreed: Revision, payload: Payload | None = None) -> Refusal | None:

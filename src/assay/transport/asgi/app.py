@@ -25,6 +25,7 @@ from assay.protocol.http.route import (
     batch_refused,
     route,
     session_gone,
+    sessions_full,
     version_problem,
 )
 from assay.protocol.scope import Scope
@@ -185,43 +186,48 @@ class AsgiApp:
     async def _open(self, message: Envelope, request: HttpRequest) -> None:
         """Serve an `initialize`. The session is stored only once that has succeeded."""
         scope = request.scope()
-        live = self._sessions.open(scope.principal)
-        scope.session = live.session
+        live = self._sessions.open(scope)
         exchange = request.exchange
         try:
             outcome = await self._endpoint.dispatch(message, None, scope)
         except RpcError as error:
             self._sessions.drop(live)
             return await refuse(request.transmit, _unacceptable(error), request.cors)
-        if isinstance(outcome, Reply):
-            await self._sessions.keep(live)
+        if not isinstance(outcome, Reply):
+            self._sessions.drop(live)
+        elif await self._sessions.keep(live, scope):
             exchange.headers.append((b"mcp-session-id", live.id.encode()))
         else:
-            self._sessions.drop(live)
+            return await refuse(request.transmit, sessions_full(message), request.cors)
         return await exchange.answer(outcome, live.session.peer.revision)
 
     async def _post_in_session(self, payload: Payload, request: HttpRequest, session_id: str) -> None:
         scope = request.scope()
-        live = await self._sessions.find(session_id, scope.principal)
+        live = await self._sessions.find(session_id, scope)
         if live is None:
             return await refuse(request.transmit, session_gone(payload), request.cors)
         problem = version_problem(request.admission, live.session.peer.revision, payload)
         if problem is not None:
             return await refuse(request.transmit, problem, request.cors)
+        with self._sessions.in_use(live):
+            await self._serve_in_session(payload, request, scope, live)
+            return await self._sessions.update(live)
+
+    async def _serve_in_session(
+        self, payload: Payload, request: HttpRequest, scope: Scope, live: HttpSession
+    ) -> None:
         scope.session = live.session
         exchange = request.exchange
         exchange.bind_session(live)
         scope.detach = exchange.detach
         revision = live.session.peer.revision
         if isinstance(payload, list):
-            await self._serve_batch(payload, request, scope, revision)
-            return await self._sessions.update(live)
+            return await self._serve_batch(payload, request, scope, revision)
         try:
             outcome = await self._endpoint.dispatch(payload, exchange.send, scope)
         except RpcError as error:
             return await refuse(request.transmit, _unacceptable(error), request.cors)
-        await _answer(payload, outcome, exchange, revision)
-        return await self._sessions.update(live)
+        return await _answer(payload, outcome, exchange, revision)
 
     async def _serve_batch(
         self,
@@ -252,7 +258,8 @@ class AsgiApp:
         follower = Follower(
             live, position, request.transmit, self._settings.timing.heartbeat, self._sessions.touch
         )
-        return await follower.run(request.end, request.cors)
+        with self._sessions.in_use(live):
+            return await follower.run(request.end, request.cors)
 
     async def _delete(self, request: HttpRequest) -> None:
         live = await self._session_of(request)
@@ -274,7 +281,7 @@ class AsgiApp:
             )
         if session_id is None:
             return Refusal(400, "session required: send its Mcp-Session-Id")
-        live = await self._sessions.find(session_id.decode("latin-1"), request.scope().principal)
+        live = await self._sessions.find(session_id.decode("latin-1"), request.scope())
         if live is None:
             return Refusal(404, "session not found: it ended or expired; send initialize again")
         return version_problem(request.admission, live.session.peer.revision) or live

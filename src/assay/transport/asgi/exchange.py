@@ -97,7 +97,7 @@ class Exchange:
             return
         if self._attached is None:
             await self._open_stream()
-        if self._attached:
+        if self._attached and self._stream is not None:
             delay = self._timing.retry if retry is None else retry
             await self._transmit_part(sse.retry(round(delay * 1000)))
             await self._end()

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from functools import partial
 from secrets import token_urlsafe
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.protocol.http.session_share import SessionShares
+from assay.protocol.scope import Scope
 from assay.store.port import EventStore, SessionStore
 from assay.transport.port import Endpoint
 
@@ -14,8 +19,10 @@ from .stream import STANDALONE, Outbox, Stream
 if TYPE_CHECKING:
     from assay.protocol.scope import Session
 
-FINISHED_STREAMS_KEPT = 16
+FINISHED_STREAMS_KEPT: Final = 16
 """Finished streams of a session that a client can still resume."""
+OPEN_STREAMS: Final = 64
+"""Open streams of a session that a client can resume; further ones are sent, but not stored."""
 
 ENDED: Final = "the session ended while the request was served"
 STOPPING: Final = "the server is stopping"
@@ -35,11 +42,14 @@ class HttpSession:
         self._events = events
         self._opened = 0
 
-    async def open_stream(self) -> Stream:
+    async def open_stream(self) -> Stream | None:
+        """A new stream; none if too many are open, so that this one cannot be resumed."""
+        finished = [name for name, each in self.streams.items() if each.finished]
+        if len(self.streams) - len(finished) > OPEN_STREAMS:
+            return None
         self._opened += 1
         stream = self.streams[str(self._opened)] = Stream(self.id, str(self._opened), self._events)
         stream.finished = self.standalone.finished  # the session may have ended meanwhile
-        finished = [name for name, each in self.streams.items() if each.finished]
         for name in finished[:-FINISHED_STREAMS_KEPT]:
             del self.streams[name]
             await self._events.drop(self.id, name)
@@ -48,6 +58,24 @@ class HttpSession:
     def finish(self) -> None:
         for stream in self.streams.values():
             stream.finish()
+
+
+class InUse:
+    """A request in a session, from its beginning to its end: the session is not given up meanwhile."""
+
+    __slots__ = ("_live", "_shares")
+
+    def __init__(self, shares: SessionShares, live: HttpSession) -> None:
+        self._shares = shares
+        self._live = live
+
+    def __enter__(self) -> None:
+        self._shares.begin(self._live.id)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._shares.finish(self._live.id, self._live.session.kept_bytes)
 
 
 class HttpSessions:
@@ -60,24 +88,48 @@ class HttpSessions:
         self._store = store
         self._events = events
         self._live: dict[str, HttpSession] = {}
+        self._shares = SessionShares(endpoint.limits.sessions, endpoint.session_budget)
         self._sweep_interval = sweep_interval
         self._sweeper: asyncio.TimerHandle | None = None
-        self._sweeping: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
         return len(self._live)
 
-    def open(self, principal: Any) -> HttpSession:
+    def open(self, scope: Scope) -> HttpSession:
         """Open a session. Call `keep` once its handshake has succeeded, or else `drop`."""
         live = HttpSession(token_urlsafe(24), self._events)
-        live.session = self._endpoint.open_session(live.outbox.post, session_id=live.id, principal=principal)
+        live.session = scope.session = self._endpoint.open_session(
+            live.outbox.post, session_id=live.id, principal=scope.principal
+        )
         return live
 
-    async def keep(self, live: HttpSession) -> None:
-        self._live[live.id] = live
+    async def keep(self, live: HttpSession, scope: Scope) -> bool:
+        """Keep a session after its handshake. Returns False if it was dropped, for lack of room."""
+        await self._end_expired()
+        self._shares.add(live.id, scope.client_key, live.session.kept_bytes)
+        must_give_up = self._shares.must_give_up(live.id)
+        while must_give_up:
+            given_up = self._shares.to_give_up(live.id)
+            if given_up is None:
+                self._shares.remove(live.id)
+                self.drop(live)
+                return False
+            await self._end(given_up)
+            must_give_up = self._shares.is_full()
+        self._join(live)
         await self._store.save(live.session.record())
         live.session.changed = False
-        await self.sweep()
+        self._sweep_later()
+        return True
+
+    def _join(self, live: HttpSession) -> None:
+        self._live[live.id] = live
+        live.session.make_room = partial(self._make_room, live.id)
+        self._shares.finish(live.id, live.session.kept_bytes)
+
+    def in_use(self, live: HttpSession) -> InUse:
+        return InUse(self._shares, live)
 
     async def update(self, live: HttpSession) -> None:
         # A session that ended while its request was served must not return to the store.
@@ -85,19 +137,21 @@ class HttpSessions:
             live.session.changed = False
             await self._store.save(live.session.record())
 
-    async def find(self, session_id: str, principal: Any) -> HttpSession | None:
+    async def find(self, session_id: str, scope: Scope) -> HttpSession | None:
         """The session, if it exists and belongs to this principal."""
         record = await self._store.load(session_id)
         if record is None:
             await self._forget(session_id)
             return None
-        if record.principal != principal:
+        if record.principal != scope.principal:
             return None  # before `touch`: another principal must not keep it alive
         await self._store.touch(session_id)
         live = self._live.get(session_id)
         if live is None:
-            live = self._live[session_id] = HttpSession(session_id, self._events)
+            live = HttpSession(session_id, self._events)
             live.session = self._endpoint.restore_session(record, live.outbox.post)
+            self._shares.add(session_id, scope.client_key, live.session.kept_bytes)
+            self._join(live)
         return live
 
     async def touch(self, session_id: str) -> None:
@@ -105,30 +159,67 @@ class HttpSessions:
         await self._store.touch(session_id)
 
     async def end(self, live: HttpSession) -> None:
-        await self._store.delete(live.id)
-        await self._forget(live.id)
+        await self._end(live.id)
+
+    async def _end(self, session_id: str) -> None:
+        self._close(session_id, ENDED)
+        await self._delete(session_id)
+
+    async def _delete(self, session_id: str) -> None:
+        await self._store.delete(session_id)
+        await self._events.forget(session_id)
 
     def drop(self, live: HttpSession) -> None:
         """Forget a session whose handshake failed."""
         self._endpoint.close_session(live.session)
 
-    async def _forget(self, session_id: str, reason: str = ENDED) -> None:
+    def _make_room(self, session_id: str, size: int) -> None:
+        """End idle sessions, so that one in use can keep more."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return  # a handler in a thread, from which sessions cannot be ended
+        while self._shares.is_full(size) and (given_up := self._shares.to_give_up(session_id)):
+            self._close(given_up, ENDED)
+            self._spawn(self._delete(given_up))
+
+    def _close(self, session_id: str, reason: str) -> None:
+        """End a session in this process."""
+        self._shares.remove(session_id)
         live = self._live.pop(session_id, None)
         if live is not None:
             live.finish()
             self._endpoint.close_session(live.session, reason)
+
+    async def _forget(self, session_id: str, reason: str = ENDED) -> None:
+        """End a session that the store has lost, or that remains there for another process."""
+        if session_id in self._live:
+            self._close(session_id, reason)
             await self._events.forget(session_id)
 
-    async def sweep(self) -> None:
-        """Close sessions that the store has evicted, and repeat this later while any is left."""
+    async def _end_expired(self) -> None:
         for session_id in await self._store.evict():
             await self._forget(session_id)
+
+    async def sweep(self) -> None:
+        """End expired sessions, and repeat this later while any is left."""
+        for session_id in list(self._shares.busy):
+            await self._store.touch(session_id)
+        await self._end_expired()
+        self._sweep_later()
+
+    def _sweep_later(self) -> None:
         if self._sweeper is None and self._live:
             self._sweeper = asyncio.get_running_loop().call_later(self._sweep_interval, self._sweep_again)
 
     def _sweep_again(self) -> None:
         self._sweeper = None
-        self._sweeping = asyncio.get_running_loop().create_task(self.sweep())
+        self._spawn(self.sweep())
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
         """Close every session of this process; they remain in the store."""
