@@ -170,6 +170,25 @@ async def test_growing_session_takes_room_from_idle_ones_of_larger_clients() -> 
         assert subject.server.session_budget.used < 4000
 
 
+async def test_thread_that_stores_more_finds_room_when_it_tries_again() -> None:
+    subject = Subject(limits=Limits(session_bytes=4000, kept_bytes=4000))
+
+    @subject.server.tool
+    def store(ctx: Context, size: int) -> str:
+        ctx.session["data"] = "x" * size
+        return "stored"
+
+    app = subject.server.asgi()
+    async with (
+        await AsgiPeer(app, **at("192.0.2.1")).shake_hands(NEWEST) as large,
+        await AsgiPeer(app, **at("192.0.2.2")).shake_hands(NEWEST) as small,
+    ):
+        assert "isError" not in (await large.call("store", size=3000)).json["result"]
+        assert (await small.call("store", size=1000)).json["result"]["isError"] is True
+        assert "isError" not in (await small.call("store", size=1000)).json["result"]
+        assert (await large.post(PING)).status == 404
+
+
 async def test_subscriptions_of_all_sessions_are_bounded_in_bytes() -> None:
     server = Subject(limits=Limits(session_bytes=500)).server
     async with await AsgiPeer(server.asgi()).shake_hands(NEWEST) as client:

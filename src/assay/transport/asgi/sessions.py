@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Coroutine
 from functools import partial
 from secrets import token_urlsafe
@@ -89,6 +90,8 @@ class HttpSessions:
         self._events = events
         self._live: dict[str, HttpSession] = {}
         self._shares = SessionShares(endpoint.limits.sessions, endpoint.session_budget)
+        self._loop: asyncio.AbstractEventLoop
+        self._thread = 0
         self._sweep_interval = sweep_interval
         self._sweeper: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -124,6 +127,7 @@ class HttpSessions:
         return True
 
     def _join(self, live: HttpSession) -> None:
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._live[live.id] = live
         live.session.make_room = partial(self._make_room, live.id)
         self._shares.finish(live.id, live.session.kept_bytes)
@@ -174,11 +178,11 @@ class HttpSessions:
         self._endpoint.close_session(live.session)
 
     def _make_room(self, session_id: str, size: int) -> None:
-        """End idle sessions, so that one in use can keep more."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return  # a handler in a thread, from which sessions cannot be ended
+        """End idle sessions, so that one in use can keep more. A handler in a thread has to try again:
+        sessions are ended by the thread of the loop."""
+        if threading.get_ident() != self._thread:
+            self._loop.call_soon_threadsafe(self._make_room, session_id, size)
+            return
         while self._shares.is_full(size) and (given_up := self._shares.to_give_up(session_id)):
             self._close(given_up, ENDED)
             self._spawn(self._delete(given_up))
@@ -228,3 +232,5 @@ class HttpSessions:
             self._sweeper = None
         for session_id in list(self._live):
             await self._forget(session_id, STOPPING)
+        if self._tasks:
+            await asyncio.wait(self._tasks)
