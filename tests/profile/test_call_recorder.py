@@ -102,6 +102,18 @@ async def test_a_cancelled_call_is_written_down_with_what_it_did(server: Server,
     assert only(book).effects_hash == of([{"op": "create", "target": {"kind": "file", "id": "half"}}])
 
 
+@pytest.mark.parametrize("ending", [asyncio.CancelledError, KeyboardInterrupt, GeneratorExit])
+async def test_a_call_that_lets_any_exception_out_has_failed(
+    server: Server, book: Book, ending: type[BaseException]
+) -> None:
+    @server.tool
+    async def leave() -> None:
+        raise ending
+
+    reply = await answer(server, DATES[-2], "tools/call", name="leave")
+    assert (reply["error"]["code"], only(book).event) == (-32603, "tool_failure")
+
+
 async def test_a_call_whose_task_is_cancelled_is_written_down(server: Server, book: Book) -> None:
     begun = asyncio.Event()
 

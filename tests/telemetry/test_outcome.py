@@ -43,7 +43,9 @@ def test_a_result_may_tell_of_a_tool_that_failed(result: Any, outcome: Outcome) 
         (ReadFailed("u:x", RpcError(INVALID_PARAMS, "bad")), Outcome(str(INVALID_PARAMS))),
         (ReadFailed("u:x", ResourceNotFound("u:x")), Outcome(str(NEWEST.resource_not_found))),
         (Cancelled("gone"), OK),
-        (asyncio.CancelledError(), OK),
+        (ReadFailed("u:x", Cancelled("gone")), OK),
+        (asyncio.CancelledError(), BROKEN),
+        (KeyboardInterrupt(), BROKEN),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 from assay.model.effect import Effect
 from assay.model.error import RpcError
 from assay.model.jsonrpc import CallParams
+from assay.protocol.layer import Ending
 from assay.protocol.layer import LayeredCall as Call
 
 from .digests import EMPTY_OBJECT, digest, digest_of_effects, digest_of_json
@@ -23,13 +23,12 @@ FAILED: Final = "tool_failure"
 CANCELLED: Final = "tool_cancellation"
 QUESTION: Final = "tool_question"
 READ: Final = "resource_read"
+EVENTS: Final = {Ending.FAILED: FAILED, Ending.CANCELLED: CANCELLED, Ending.QUESTION: QUESTION}
 
 
 def event_of(error: BaseException, call: Call) -> str:
     """The event of a call without a result."""
-    if call.ended is not None or isinstance(error, asyncio.CancelledError):
-        return CANCELLED
-    return FAILED if isinstance(error, Exception) else QUESTION
+    return CANCELLED if call.ended is not None else EVENTS[call.ending_of(error)]
 
 
 class CallRecorder:

@@ -11,6 +11,16 @@ from contextvars import Context
 from typing import Any
 
 
+def is_closing(error: BaseException) -> bool:
+    """Whether an exception, in the frame that caught it, comes from `close()` of that frame's coroutine.
+
+    `close` throws into each frame on its own, so the exception has passed no other frame. A `GeneratorExit`
+    that a called function raised has.
+    """
+    trace = error.__traceback__
+    return isinstance(error, GeneratorExit) and (trace is None or trace.tb_next is None)
+
+
 class SuspendedCoroutine:
     """The rest of a coroutine that suspended in its first step; await it for the result.
 

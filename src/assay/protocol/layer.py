@@ -7,6 +7,7 @@ it fulfils for them are declared here.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Raw
@@ -22,6 +23,16 @@ from .session import Peer, Session
 
 Serve = Callable[[Any], Awaitable[Any]]
 """Serves one request: takes its call, returns its result."""
+
+
+class Ending(Enum):
+    """What an exception that ends a request means."""
+
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    """The client, the server or the owner of the task has ended it."""
+    QUESTION = "question"
+    """It is answered with questions."""
 
 
 class LayeredCall(Protocol):
@@ -51,6 +62,9 @@ class LayeredCall(Protocol):
 
     @property
     def ended(self) -> Exception | None: ...
+
+    def ending_of(self, error: BaseException, /) -> Ending:
+        """Classify an exception that ends the request; call this where it was caught."""
 
 
 class Component(Protocol):

@@ -19,11 +19,13 @@ from assay.model.error import AskError, InsufficientScope
 from assay.model.jsonrpc import Envelope, Notification, RequestId
 from assay.model.result import Cache
 from assay.protocol.codec import decode_params, encode
+from assay.protocol.coroutine import is_closing
+from assay.protocol.layer import Ending
 from assay.protocol.scope import Scope, Send
 from assay.protocol.session import Peer, Session
 from assay.revisions.revision import Opening, Revision
 
-from .round_trip import RoundTrips, bind
+from .round_trip import RoundTrips, bind, find_input_needed
 from .services import Services
 
 T = TypeVar("T")
@@ -165,9 +167,9 @@ class Call:
         departure = self._watch_departure()
         try:
             value = await work
-        except (asyncio.CancelledError, Exception):
+        except BaseException as error:
             # After a cancellation, an error of the handler is as irrelevant as its result would be.
-            if self.ended is None:
+            if self.ended is None or is_closing(error):
                 raise
             self._acknowledge_cancel()
             raise self.ended from None
@@ -183,6 +185,18 @@ class Call:
             self._acknowledge_cancel()
             raise self.ended
         return value
+
+    def ending_of(self, error: BaseException) -> Ending:
+        """Classify an exception that ends the request; call this where it was caught.
+
+        A handler may let any exception out. A cancellation that neither this call nor the owner of the task
+        requested is a failure: the handler has awaited something that was cancelled.
+        """
+        if isinstance(error, Exception):
+            return Ending.FAILED if getattr(error, "answered", True) else Ending.CANCELLED
+        if find_input_needed(error) is not None:
+            return Ending.QUESTION
+        return Ending.CANCELLED if is_closing(error) or _is_owners(error) else Ending.FAILED
 
     def _watch_departure(self) -> asyncio.Task[None] | None:
         departure = self.scope.departure
@@ -249,6 +263,15 @@ class Call:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def _is_owners(error: BaseException) -> bool:
+    """Whether an exception carries out a cancellation of the current task by its owner. `Call.supervise` has
+    taken back those that a call requests itself."""
+    if not isinstance(error, asyncio.CancelledError | BaseExceptionGroup):
+        return False
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class CallContext:

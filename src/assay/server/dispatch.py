@@ -8,11 +8,12 @@ from collections.abc import Callable
 import msgspec
 from msgspec import UNSET, Struct
 
-from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
+from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
 from assay.model.result import Cache
 from assay.protocol.codec import decode_params, error_reply, known_id
 from assay.protocol.declaration import cached_peer, declared_peer, describes_itself, read_declaration
+from assay.protocol.layer import Ending
 from assay.protocol.lifecycle import State, input_of
 from assay.protocol.scope import Scope, Send
 from assay.protocol.session import STATELESS, Peer, Session
@@ -76,20 +77,25 @@ class Dispatcher:
             if serve is None:
                 serve = self._tables.unknown(method)
             result = await serve(call)
-        except (Exception, SystemExit) as error:  # sys.exit in a handler must not stop the server
-            failure = to_rpc_error(error, call, method)
-            return None if failure is None else error_reply(failure, call.id)
         except BaseException as error:
-            needed = find_input_needed(error)
-            if needed is None:
+            # All of them: `sys.exit` in a handler must not stop the server, and a request whose handler has
+            # awaited a cancelled task is answered like any other.
+            if not isinstance(error, Exception) and call.ending_of(error) is Ending.CANCELLED:
                 raise
-            return Reply(call.id, self._writer.input_required(needed.result))
+            return self._failure(error, call, method)
         finally:
             call.finished = True
         if revision.results is Results.TYPED:
             cache = self._cache_of(call) if method in revision.cacheable else None
             result = self._writer.complete(result, cache)
         return Reply(call.id, result)
+
+    def _failure(self, error: BaseException, call: Call, method: str) -> Outcome | None:
+        needed = find_input_needed(error)
+        if needed is not None:
+            return Reply(call.id, self._writer.input_required(needed.result))
+        failure = to_rpc_error(error, call, method)
+        return None if failure is None else error_reply(failure, call.id)
 
     def _cache_of(self, call: Call) -> Cache:
         """How a result may be cached: one that depends on the caller, only by that caller."""
@@ -112,7 +118,7 @@ class Dispatcher:
             raise RpcError(INVALID_REQUEST, "this server does not accept batches")
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._serve_member(member, send, scope)) for member in members]
-        outcomes = [task.result() for task in tasks]
+        outcomes = map(_outcome_of_member, members, tasks)
         return [outcome for outcome in outcomes if outcome is not None]
 
     async def _serve_member(
@@ -128,6 +134,17 @@ class Dispatcher:
             return await self.dispatch(member, send, scope)
         except RpcError:
             return None  # a notification or response has no answer
+
+
+def _outcome_of_member(
+    member: Envelope | MalformedMessage, task: asyncio.Task[Outcome | None]
+) -> Outcome | None:
+    """The outcome of a member of a batch. One whose handler cancelled its own task must not take the answers
+    to the other members with it."""
+    if not task.cancelled():
+        return task.result()
+    request_id = None if isinstance(member, MalformedMessage) else known_id(member)
+    return error_reply(RpcError(INTERNAL_ERROR, "internal error"), request_id)
 
 
 def peer_of(message: Envelope | None, scope: Scope) -> Peer:

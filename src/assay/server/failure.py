@@ -25,13 +25,14 @@ class ReadFailed(Exception):
 
 def unwrap(error: BaseException) -> BaseException:
     """The exception inside a group of one: a handler that uses a task group still failed for one reason."""
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
 def to_rpc_error(error: BaseException, call: Call, method: str) -> RpcError | None:
-    """The error to answer with; None if the request must not be answered."""
+    """The error to answer with; None if the request must not be answered. Takes every exception that a
+    handler may raise, also those that are meant for an interpreter or an event loop."""
     error = unwrap(error)
     if isinstance(error, Cancelled):
         return None

@@ -63,7 +63,9 @@ def _run(
         if not future.done():  # it may have been cancelled while it waited for a thread
             value = context.run(function, **arguments)
     except BaseException as error:
-        failure = RuntimeError("handler raised StopIteration") if isinstance(error, StopIteration) else error
+        # A future cannot carry these two: it refuses the one, and the other would close the task that waits.
+        unfit = isinstance(error, StopIteration | GeneratorExit)
+        failure = RuntimeError(f"handler raised {type(error).__name__}") if unfit else error
     try:
         future.get_loop().call_soon_threadsafe(_settle, future, value, failure, on_done)
     except RuntimeError:

@@ -14,7 +14,7 @@ from opentelemetry import context as contexts
 from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
-from assay.protocol.layer import Host, Serve
+from assay.protocol.layer import Ending, Host, Serve
 from assay.protocol.layer import LayeredCall as Call
 
 from .labels import INITIALIZE, MAX_LENGTH, NETWORK, VERSION, MethodLabels
@@ -63,7 +63,8 @@ class DirectTelemetry:
                     self._watch(call, began, negotiated)
                 return result
             except BaseException as error:
-                outcome = of_exception(error, call.peer.revision)
+                if call.ending_of(error) is Ending.FAILED:
+                    outcome = of_exception(error, call.peer.revision)
                 raise
             finally:
                 contexts.detach(token)

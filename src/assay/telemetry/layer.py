@@ -10,7 +10,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
 
-from assay.protocol.layer import Host, Serve
+from assay.protocol.layer import Ending, Host, Serve
 from assay.protocol.layer import LayeredCall as Call
 
 from .labels import (
@@ -80,7 +80,8 @@ class Telemetry:
                     self._watch(call, began, negotiated)
                 return result
             except BaseException as error:
-                outcome = of_exception(error, call.peer.revision)
+                if call.ending_of(error) is Ending.FAILED:
+                    outcome = of_exception(error, call.peer.revision)
                 raise
             finally:
                 contexts.detach(token)

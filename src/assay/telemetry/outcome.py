@@ -60,10 +60,10 @@ def of_result(result: Any) -> Outcome:
 
 
 def of_exception(error: BaseException, revision: Revision) -> Outcome:
-    """Requests that end with questions to the client, or that were cancelled, have not failed."""
+    """The outcome of a request that failed with this exception."""
     error = _innermost(error)
-    if not isinstance(error, Exception | SystemExit) or not getattr(error, "answered", True):
-        return OK
+    if not getattr(error, "answered", True):
+        return OK  # cancelled while a resource was read, which wraps the exception
     code, text = INTERNAL_ERROR, "internal error"
     if isinstance(error, RpcError):
         code, text = error.code, error.message
