@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay import Context
+from assay import Context, Limits
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Batching, Revision
 from tests.driving.asgi import AsgiPeer
@@ -22,7 +22,7 @@ ENDED = "the session ended while the request was served"
 
 
 def speaking_subject() -> Subject:
-    subject = Subject()
+    subject = Subject(limits=Limits(drain=0.01))
 
     @subject.server.tool
     async def speak_and_hold(ctx: Context) -> str:

@@ -157,6 +157,8 @@ async def test_server_ends_in_time_with_stuck_handlers(tool: str, ending: str) -
             server.process.send_signal(signal.SIGTERM)
         else:
             server.end_input()
+        (answer,) = await server.rest()
+        assert answer["error"] == {"code": -32603, "message": "the server is stopping"}
         assert await server.exit_code() == 0
         assert b"Traceback" not in server.errors
 

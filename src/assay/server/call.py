@@ -160,6 +160,8 @@ class Call:
             EndedEarly: it was ended from outside.
         """
         self._task = asyncio.current_task()
+        assert self._task is not None
+        self.services.running.add(self, self._task)
         session = self.session
         if session is not None:
             session.in_flight[self.id] = self
@@ -175,6 +177,7 @@ class Call:
             raise self.ended from None
         finally:
             self._task = None
+            self.services.running.remove(self)
             self._stop_timer()
             if departure is not None:
                 departure.cancel()

@@ -267,6 +267,11 @@ class Server(Registration):
         """End all listen streams, so that a transport can stop."""
         self.notifier.end_listeners()
 
+    async def drain(self) -> None:
+        """Wait for running requests, up to `limits.drain` seconds; then end the others with an error as their
+        answer. For transports that stop."""
+        await self._services.running.drain(self.limits.drain)
+
     def close_session(self, session: Session, reason: str | None = None) -> None:
         """Close a session and end its requests. Idempotent.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from assay.model.limits import Limits
@@ -10,6 +10,7 @@ from assay.protocol.seal import Sealer
 
 from .client_state import ClientStates
 from .feature import Features
+from .running_calls import RunningCalls
 from .thread_pool import ThreadPool
 
 
@@ -25,3 +26,4 @@ class Services:
     thread_pool: ThreadPool
     sealer: Sealer
     client_states: ClientStates
+    running: RunningCalls = field(default_factory=RunningCalls)

@@ -117,11 +117,12 @@ class StdioConnection:
         return None
 
     async def drain(self) -> None:
-        """Wait for requests in progress, up to the limit; then end the session, which cancels the rest."""
+        """Wait for requests in progress, up to the limit; then end the session, which answers the others with
+        an error."""
         self._endpoint.end_listening()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._endpoint.limits.drain)
-        self._endpoint.close_session(self._session)
+        self._endpoint.close_session(self._session, "the server is stopping")
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=1.0)
 

@@ -113,6 +113,8 @@ class FailingConnection:
         self.expired += 1
         raise RuntimeError("ours")
 
+    def wind_down(self) -> None: ...
+
     def finish(self) -> None: ...
 
     def abort(self) -> None: ...
@@ -154,6 +156,7 @@ async def test_idle_connections_are_closed_at_once() -> None:
     half.deliver(get()[:-1])
     await client.server.close(patience=60.0)
     assert [each.ended for each in (client.wire, fresh, half)] == ["close"] * 3
+    assert (fresh.written, status_of(half.written)) == (b"", 503)
     assert cast(Any, client.server.app).closed == 1
     assert not client.server._connections
 
@@ -200,13 +203,19 @@ async def test_response_that_has_begun_is_finished() -> None:
     assert (client.answer.body, client.wire.ended) == (b"one two", "close")
 
 
-async def test_new_connection_while_closing_is_closed() -> None:
+async def test_new_connection_while_closing_is_refused() -> None:
     doors = Doors()
     client = await MemoryClient(doors).send(get(b"/busy"))
     closing = asyncio.ensure_future(client.server.close(patience=60.0))
     await settle()
     late, _ = client.connect()
-    assert (late.ended, late.written) == ("close", b"")
+    (answer,) = read_answers(late.written, ["GET"], ended=True)
+    assert (answer.status, answer.headers[b"connection"], answer.headers[b"retry-after"]) == (
+        503,
+        b"close",
+        b"3",
+    )
+    late.hang_up()
     doors.events["/busy"].set()
     await closing
 

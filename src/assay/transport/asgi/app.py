@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
@@ -28,6 +30,7 @@ from assay.protocol.http.route import (
     sessions_full,
     version_problem,
 )
+from assay.protocol.http.stopping import refusal_while_stopping
 from assay.protocol.scope import Scope
 from assay.revisions.registry import ASSUMED
 from assay.revisions.revision import Batching, Revision
@@ -39,6 +42,9 @@ from .follower import Follower, find_position
 from .request import HttpRequest, RequestSettings
 from .sessions import HttpSession, HttpSessions
 from .websocket import WebSockets
+
+Serve = Callable[[HttpRequest], Awaitable[None]]
+CLOSE: Final = (b"connection", b"close")
 
 
 class AsgiApp:
@@ -60,12 +66,11 @@ class AsgiApp:
         self._head_policy = HeadPolicy(policy)
         self._settings = RequestSettings(StreamTiming(heartbeat, retry), policy.trusted_proxies)
         self._websockets = WebSockets(endpoint, self._head_policy, self._is_socket_here)
-        self._methods: dict[str, Callable[[HttpRequest], Awaitable[None]]] = {
-            "POST": self._post,
-            "GET": self._get,
-            "DELETE": self._delete,
-            "OPTIONS": self._options,
-        }
+        self._methods = self._served_methods()
+        self._stopping: Refusal | None = None
+
+    def _served_methods(self) -> dict[str, Serve]:
+        return {"POST": self._post, "GET": self._get, "DELETE": self._delete, "OPTIONS": self._options}
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         if scope["type"] != "http":
@@ -79,14 +84,26 @@ class AsgiApp:
 
     def start(self) -> None:
         """Start background work; call this before the first request."""
+        self._stopping = self._websockets.stopping = None
+        self._methods = self._served_methods()
         self._endpoint.start()
 
     async def close(self) -> None:
-        """End all sessions and streams, so that the HTTP server can stop."""
+        """Stop serving: refuse new requests, wait up to `limits.drain` seconds for those in progress, answer
+        the others with an error, and end all sessions and streams."""
+        self._stopping = self._websockets.stopping = refusal_while_stopping(self._endpoint.limits.drain)
+        # Another table instead of a condition, which every request would check.
+        self._methods = dict.fromkeys(self._methods, self._refuse_while_stopping)
         self._endpoint.end_listening()
-        await self._websockets.close()
+        await asyncio.gather(self._endpoint.drain(), self._websockets.close())
         await self._sessions.close()
         await self._endpoint.stop()
+
+    async def _refuse_while_stopping(self, request: HttpRequest) -> None:
+        assert self._stopping is not None
+        # HTTP/2 forbids this header: a frame closes its connections.
+        closing = [CLOSE] if request.asgi["http_version"].startswith("1") else []
+        await refuse(request.transmit, self._stopping, [*closing, *request.cors])
 
     def _judge(self, asgi: AsgiScope, headers: dict[bytes, bytes]) -> Admission | Refusal | None:
         """The verdict on a request's path and head; none when the path is not this endpoint's."""
@@ -168,9 +185,12 @@ class AsgiApp:
             body = await read_body(part, request.receive, length, self._endpoint.limits)
         except IncompleteBody:
             return None
-        if not isinstance(body, Refusal):
+        if isinstance(body, Refusal):
+            await refuse(request.transmit, body, request.cors)
+        elif self._stopping is not None:
+            await self._refuse_while_stopping(request)
+        else:
             return body
-        await refuse(request.transmit, body, request.cors)
         return None
 
     async def _post_slow_path(self, payload: Payload, target: Route, request: HttpRequest) -> None:

@@ -93,6 +93,7 @@ class WebSocketSession:
             ending = await self._ended
             if ending is STOPPING:
                 await self._drain()
+                self._close_session(STOPPING.reason)
             self._close_session()
             await self._send_close(ending)
         finally:
@@ -155,10 +156,11 @@ class WebSocketSession:
         if running := self._running():
             await asyncio.wait(running, timeout=self._endpoint.limits.drain)
 
-    def _close_session(self) -> None:
-        """Stop receiving and end the session, which cancels its handlers. Idempotent."""
+    def _close_session(self, reason: str | None = None) -> None:
+        """Stop receiving and end the session with its handlers. Requests in progress are answered with the
+        reason, if there is one. Idempotent."""
         self._receiving = False
-        self._endpoint.close_session(self._session)
+        self._endpoint.close_session(self._session, reason)
 
     async def _send_close(self, ending: CloseReason) -> None:
         if running := self._running():
@@ -199,6 +201,8 @@ class WebSockets:
         self._head_policy = head_policy
         self._is_here = is_here
         self._sessions: set[WebSocketSession] = set()
+        self.stopping: Refusal | None = None
+        """What new connections are refused with while the server stops."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -206,7 +210,7 @@ class WebSockets:
     async def serve(self, asgi: AsgiScope, receive: Receive, transmit: Transmit) -> None:
         if (await receive())["type"] != "websocket.connect":
             return
-        refusal = self._refusal(asgi)
+        refusal = self._refusal(asgi) or self.stopping
         subprotocol = choose_subprotocol(asgi.get("subprotocols") or ()) if refusal is None else refusal
         if isinstance(subprotocol, Refusal):
             return await reject(asgi, subprotocol, transmit)

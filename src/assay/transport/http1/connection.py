@@ -11,6 +11,7 @@ import httptools
 
 from assay.protocol.http.asgi import AsgiScope
 from assay.protocol.http.head_policy import JSON, Headers, Refusal
+from assay.protocol.http.stopping import refusal_while_stopping
 from assay.protocol.http.upgrade import read_upgrade, wants_upgrade
 
 from .channel import Channel
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 REFUSED_CONNECTIONS: Final = 100
 """Connections beyond the limit that get a 503 response; any more are cut without one."""
+TOO_MANY: Final = Refusal(503, "too many connections; try again later", ((b"retry-after", b"1"),))
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 
 
@@ -79,7 +81,9 @@ class HttpConnection(Channel):
         if surplus > REFUSED_CONNECTIONS:
             self.abort()
         elif surplus > 0:
-            self._refuse(Refusal(503, "too many connections; try again later"))
+            self._refuse(TOO_MANY)
+        elif self._server.closing:
+            self._refuse(refusal_while_stopping(self.limits.drain))
 
     def connection_lost(self, error: Exception | None) -> None:
         self.lost = True
@@ -245,11 +249,15 @@ class HttpConnection(Channel):
 
     # Called by request cycles and the server state
 
-    def finish(self) -> None:
-        """Close as soon as no request is in progress."""
+    def wind_down(self) -> None:
+        """Close as soon as no request is in progress. One whose head has begun to arrive is refused."""
         self.closing = True
         if self._cycle is None and not self._write_closed:
+            if self._unparsed:
+                self._write_refusal(refusal_while_stopping(self.limits.drain))
             self._close()
+
+    finish = wind_down
 
     def expire(self) -> None:
         """The deadline has passed. A client that stopped in the middle of a head gets a 408; an idle one is
@@ -276,11 +284,14 @@ class HttpConnection(Channel):
         return None
 
     def refuse_and_close(self, refusal: Refusal) -> None:
+        self._write_refusal(refusal)
+        self._cycle = None
+        self._linger()
+
+    def _write_refusal(self, refusal: Refusal) -> None:
         body = refusal.body()
         head = head_lines(refusal.status, [JSON, (b"content-length", b"%d" % len(body)), *refusal.headers])
         self.write(head + CLOSE + self.clock.date_and_end + body)
-        self._cycle = None
-        self._linger()
 
     def _upgrade(self, rest: bytes) -> bytes:
         """Switch to WebSocket, or serve the request over HTTP.

@@ -15,6 +15,10 @@ SWEEP_INTERVAL: Final = 1.0
 all of them costs less than one per request."""
 
 
+FLUSH: Final = 1.0
+"""Seconds for the last answers to be written, if the application has used all the time to stop."""
+
+
 class Application(Protocol):
     """An ASGI application that can end its streams."""
 
@@ -24,12 +28,15 @@ class Application(Protocol):
 
 
 class ManagedConnection(Protocol):
-    """What the server state needs of a connection."""
+    """What the server state needs of a connection. A stopping server calls `wind_down` first, and `finish`
+    once the application has closed."""
 
     deadline: float
     """When `expire` is due, on the loop's clock."""
 
     def expire(self) -> None: ...
+
+    def wind_down(self) -> None: ...
 
     def finish(self) -> None: ...
 
@@ -58,15 +65,13 @@ class ServerState:
         self._connections: set[ManagedConnection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._empty = asyncio.Event()
-        self._closing = False
+        self.closing = False
         self._sweep_timer = self.loop.call_later(SWEEP_INTERVAL, self._sweep)
 
     def admit(self, connection: ManagedConnection) -> int:
         """Add a connection. Returns how far the number of connections exceeds the limit; a surplus
         connection is managed as well, until it has been refused and closed."""
         self._connections.add(connection)
-        if self._closing:
-            connection.finish()
         return len(self._connections) - self.limits.connections
 
     def replace(self, connection: ManagedConnection, successor: ManagedConnection) -> None:
@@ -93,14 +98,19 @@ class ServerState:
             connection.expire()
 
     async def close(self, patience: float) -> None:
-        """End streams and idle connections, wait up to `patience` seconds for requests in progress, then
-        cut what remains."""
-        self._closing = True
+        """End idle connections, wait up to `patience` seconds for requests in progress, then cut the others.
+
+        The application ends its streams, and may use that time itself: it answers what it cannot finish.
+        """
+        self.closing = True
+        deadline = self.loop.time() + patience
         try:
+            for connection in list(self._connections):
+                connection.wind_down()
             await self.app.close()
             for connection in list(self._connections):
                 connection.finish()
-            await self._wait_until_idle(patience)
+            await self._wait_until_idle(max(deadline - self.loop.time(), FLUSH))
         finally:
             self._sweep_timer.cancel()
             for connection in list(self._connections):

@@ -306,6 +306,9 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self._transport.write(frame(PING, b""))
         self.deadline = self._server.clock.now() + self._limits.ping_timeout
 
+    def wind_down(self) -> None:
+        """Nothing to do: the application has messages in progress, and closes the connection after them."""
+
     def finish(self) -> None:
         """Close a connection that the application has left open although the server is stopping."""
         if self._state is SocketState.OPEN:
