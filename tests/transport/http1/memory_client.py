@@ -53,6 +53,11 @@ class Wire(asyncio.Transport):
     def hang_up(self) -> None:
         self._lose()
 
+    def half_close(self) -> None:
+        """Send nothing more, and read on."""
+        if not self.protocol.eof_received():
+            self.close()
+
     def stop_reading(self) -> None:
         self._client_reads = False
 

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 REFUSED_CONNECTIONS: Final = 100
 """Connections beyond the limit that get a 503 response; any more are cut without one."""
+HALF_CLOSED: Final = 10.0
+"""Seconds to answer requests after their client has closed its sending side."""
+HANG_UP: Final = 0.25
+"""The same, if the application watches whether the client has hung up, in order to cancel its work."""
 TOO_MANY: Final = Refusal(503, "too many connections; try again later", ((b"retry-after", b"1"),))
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 
@@ -53,6 +57,7 @@ class HttpConnection(Channel):
     """Bytes of the latest read."""
     _unparsed = 0
     """Bytes received since the parser last completed anything: bounds an endless head or trailer."""
+    _half_closed: asyncio.TimerHandle | None = None
     _url = b""
 
     def __init__(self, server: ServerState) -> None:
@@ -87,6 +92,8 @@ class HttpConnection(Channel):
 
     def connection_lost(self, error: Exception | None) -> None:
         self.lost = True
+        if self._half_closed is not None:
+            self._half_closed.cancel()
         for cycle in (self._cycle, self._arriving):
             if cycle is not None:
                 cycle.wake()
@@ -113,6 +120,32 @@ class HttpConnection(Channel):
                 return self._refuse(_refusal_for(error))
         if self._arriving is not None or self._unparsed:
             self._on_incomplete()
+
+    def eof_received(self) -> bool:
+        """The client has closed its sending side. It may still read: requests that have arrived are answered,
+        within a time."""
+        # TLS has no such state: its transports close whatever is returned here.
+        if self._arriving is not None or self._cycle is None or not self._transport.can_write_eof():
+            self._write_closed = True
+            return False
+        last = self._waiting[-1] if self._waiting else self._cycle
+        last.keep_alive = False
+        self._wait_for_answers(self._deadline_in(HALF_CLOSED))
+        return True
+
+    def _wait_for_answers(self, deadline: float) -> None:
+        self._half_closed = self.loop.call_later(HANG_UP, self._check_half_closed, deadline)
+
+    def _check_half_closed(self, deadline: float) -> None:
+        """Close, if the time is up. A client that has hung up looks just like one that still reads, so an
+        application that watches for it learns of it early."""
+        cycle = self._cycle
+        if self._write_closed:
+            return
+        if (cycle is not None and cycle.is_watched) or self.clock.now() >= deadline:
+            self._close()
+        else:
+            self._wait_for_answers(deadline)
 
     def _on_incomplete(self) -> None:
         """A request has not fully arrived. It is served as soon as its head is complete."""

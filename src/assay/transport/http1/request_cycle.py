@@ -56,6 +56,11 @@ class RequestCycle(WholeResponseSend):
         self.scope = scope
         self.keep_alive = keep_alive
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether the application waits for more of the request, or for the client to hang up."""
+        return self._wakeup is not None
+
     def expect_continue(self) -> None:
         """The client waits for `100 Continue` before it sends its body."""
         self._expects_continue = True
