@@ -304,3 +304,59 @@ def test_a_name_is_formatted_by_rfc_4514(name: x509.Name) -> None:
         [(long.get(part.oid, part.oid._name), str(part.value)) for part in several] for several in name.rdns
     ]
     assert distinguished_name(taken_apart) == name.rfc4514_string()
+
+
+async def silent_client(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A client that does not begin its handshake."""
+    return await asyncio.open_connection("127.0.0.1", port)
+
+
+def test_handshakes_in_progress_count_as_connections(
+    keys: Keys, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.transport.http1.tls_listener.REFUSED_CONNECTIONS", 0)
+
+    async def main() -> None:
+        app, context = make_server().asgi(), make_context(*keys.server, None)
+        async with serving(app, context, connections=3) as port, asyncio.timeout(PATIENCE):
+            clients = [await silent_client(port) for _ in range(4)]
+            assert await clients[3][0].read() == b""
+            for _, writer in clients:
+                writer.close()
+            answer = None
+            while answer is None:  # until the server has noticed
+                with contextlib.suppress(*REFUSED):
+                    answer = await post(port, keys.authority.client_context(), call("who"))
+            assert text_of(answer) == "None"
+
+    run(main())
+
+
+def test_failed_handshakes_free_their_places(keys: Keys, run: Run) -> None:
+    async def main() -> None:
+        app, context = make_server().asgi(), make_context(*keys.server, None)
+        async with serving(app, context, connections=1) as port, asyncio.timeout(PATIENCE):
+            for _ in range(5):
+                reader, writer = await silent_client(port)
+                writer.write(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n")
+                with contextlib.suppress(ConnectionError):
+                    await reader.read()
+                writer.close()
+            assert text_of(await post(port, keys.authority.client_context(), call("who"))) == "None"
+
+    run(main())
+
+
+def test_handshakes_in_progress_do_not_delay_the_end(keys: Keys, run: Run) -> None:
+    async def main() -> None:
+        app, context = make_server().asgi(), make_context(*keys.server, None)
+        async with serving(app, context, head_timeout=600.0) as port:
+            reader, writer = await silent_client(port)
+            # Connections are accepted in order, so the first one's handshake has begun.
+            await post(port, keys.authority.client_context(), call("who"))
+        async with asyncio.timeout(PATIENCE):
+            with contextlib.suppress(ConnectionError):
+                assert await reader.read() == b""
+        writer.close()
+
+    run(main())

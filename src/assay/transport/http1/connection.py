@@ -124,7 +124,7 @@ class HttpConnection(Channel):
     def eof_received(self) -> bool:
         """The client has closed its sending side. It may still read: requests that have arrived are answered,
         within a time."""
-        # TLS has no such state: its transports close whatever is returned here.
+        # TLS has no such state: its transports close in any case.
         if self._arriving is not None or self._cycle is None or not self._transport.can_write_eof():
             self._write_closed = True
             return False

@@ -6,14 +6,21 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from assay.model.error import MissingExtra
 from assay.model.limits import Limits
 from assay.protocol.http.asgi import Application as Endpoint
 
+from .accept_errors import AcceptErrors
 from .server_state import Application, ServerState
 from .stop_signal import StopSignal
+
+BACKLOG: Final = 2048
+"""Connections that the kernel holds until they are accepted."""
+ACCEPTED_AT_ONCE: Final = 100
+"""Connections that asyncio accepts in one turn. It also tries, and fails, that often if no more files can be
+opened."""
 
 
 def serve_http(
@@ -67,22 +74,22 @@ async def serve(
 ) -> None:
     """Serve on a listening socket until `until` returns, then close all connections in an orderly way."""
     from .connection import HttpConnection
+    from .tls_listener import TlsListener
 
     server = ServerState(app, limits)
-    # The server state manages a connection only after its TLS handshake, so asyncio has to limit that.
-    handshake_timeout = None if tls is None else limits.head_timeout
-    listening = await server.loop.create_server(
-        lambda: HttpConnection(server),
-        sock=bound,
-        backlog=2048,
-        ssl=tls,
-        ssl_handshake_timeout=handshake_timeout,
-    )
-    try:
-        await until()
-    finally:
-        listening.close()
-        await server.close(limits.drain)
+    with AcceptErrors(server.loop, limits.connections) as errors:
+        if tls is None:
+            listening: Any = await server.loop.create_server(
+                lambda: HttpConnection(server), sock=bound, backlog=ACCEPTED_AT_ONCE
+            )
+            bound.listen(BACKLOG)  # `create_server` has changed it
+        else:
+            listening = TlsListener(server, bound, tls, errors)
+        try:
+            await until()
+        finally:
+            listening.close()
+            await server.close(limits.drain)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -92,7 +99,7 @@ def listen(host: str, port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
-        bound.listen(2048)
+        bound.listen(BACKLOG)
     except OSError:
         bound.close()
         raise

@@ -110,7 +110,7 @@ class ServerState:
             await self.app.close()
             for connection in list(self._connections):
                 connection.finish()
-            await self._wait_until_idle(max(deadline - self.loop.time(), FLUSH))
+            await self._wait_until_idle(max(deadline - self.loop.time(), min(patience, FLUSH)))
         finally:
             self._sweep_timer.cancel()
             for connection in list(self._connections):
