@@ -352,7 +352,7 @@ def test_handshakes_in_progress_do_not_delay_the_end(keys: Keys, run: Run) -> No
         app, context = make_server().asgi(), make_context(*keys.server, None)
         async with serving(app, context, head_timeout=600.0) as port:
             reader, writer = await silent_client(port)
-            # Connections are accepted in order, so the first one's handshake has begun.
+            # Connections are accepted in order, so the silent client's handshake has begun.
             await post(port, keys.authority.client_context(), call("who"))
         async with asyncio.timeout(PATIENCE):
             with contextlib.suppress(ConnectionError):
