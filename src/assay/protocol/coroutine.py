@@ -55,3 +55,5 @@ class SuspendedCoroutine:
                 waiting_for = step(argument) if context is None else context.run(step, argument)
             except StopIteration as returned:
                 return returned.value
+            finally:
+                argument = None  # the traceback of an exception refers to this frame

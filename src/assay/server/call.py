@@ -38,6 +38,10 @@ class EndedEarly(Exception):
     answered = True
     """Whether the client gets an answer. Layers that cannot import this class read the attribute."""
 
+    def copy(self) -> EndedEarly:
+        """The exception to raise. The traceback of the call's own would refer to the call."""
+        return type(self)(*self.args)
+
 
 class Cancelled(EndedEarly):
     """The client cancelled the request, so no answer is sent."""
@@ -174,7 +178,7 @@ class Call:
             if self.ended is None or is_closing(error):
                 raise
             self._acknowledge_cancel()
-            raise self.ended from None
+            raise self.ended.copy() from None
         finally:
             self._task = None
             self.services.running.remove(self)
@@ -186,7 +190,7 @@ class Call:
         if self.ended is not None:
             # The handler caught the cancellation and returned: discard its result.
             self._acknowledge_cancel()
-            raise self.ended
+            raise self.ended.copy()
         return value
 
     def ending_of(self, error: BaseException) -> Ending:

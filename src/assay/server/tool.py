@@ -146,14 +146,15 @@ class Tool:
 
     def _failed(self, error: BaseException, call: Call) -> ToolResult:
         """The error result for an exception; re-raises exceptions that are answered with a JSON-RPC error."""
-        if isinstance(error, RpcError):
-            raise error
+        if isinstance(error, RpcError) or (call.ended is not None and not isinstance(error, TimedOut)):
+            try:
+                raise error
+            finally:
+                del error  # its traceback refers to this frame
         if isinstance(error, ToolError | AskError):
             return ToolResult([Text(str(error))], is_error=True)
         if isinstance(error, TimedOut):
             return ToolResult([Text(f"tool {self.key} timed out: {error}")], is_error=True)
-        if call.ended is not None:
-            raise error
         log_failure(f"tool {self.key}", error)
         return ToolResult([Text(f"tool {self.key} failed: internal error")], is_error=True)
 

@@ -87,6 +87,10 @@ class Wire(asyncio.Transport):
                 self._paused = True
                 self.protocol.pause_writing()
 
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        assert isinstance(protocol, asyncio.Protocol)
+        self.protocol = protocol
+
     def get_write_buffer_size(self) -> int:
         return self._unread
 

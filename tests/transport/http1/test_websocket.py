@@ -93,6 +93,8 @@ class Harness:
         self._begun = asyncio.Event()
         self._frames = FrameReader(1 << 30)
         self.connection.begin()
+        assert self.connection._task is not None
+        self._task = self.connection._task
 
     async def _app(self, scope: Any, receive: Any, send: Any) -> None:
         self.scope, self.receive, self.send = scope, receive, send
@@ -135,8 +137,7 @@ class Harness:
         """Make the application return."""
         if not self.outcome.done():
             self.outcome.set_result(None)
-        assert self.connection._task is not None
-        await asyncio.wait([self.connection._task])
+        await asyncio.wait([self._task])
         self.server._sweep_timer.cancel()
 
 

@@ -193,6 +193,12 @@ class FrameReader:
         self._start = 0
         return frames
 
+    def drop(self) -> None:
+        """Free what is incomplete, and read nothing more."""
+        self._failed, self._head = True, None
+        self._buffer.clear()
+        self._start = 0
+
     def _next(self) -> Frame | Violation | None:
         head = self._head
         if head is None:
@@ -201,8 +207,7 @@ class FrameReader:
                 return None
             violation = self._check(head)
             if violation is not None:
-                self._failed, self._head = True, None
-                self._buffer.clear()
+                self.drop()
                 return violation
         begin = self._start + head.size
         end = begin + head.length
@@ -302,12 +307,17 @@ class MessageReader:
             if event is not None:
                 events.append(event)
             if isinstance(event, Close | Violation):
-                self._over = True
-                self._parts.clear()
+                self.drop()
                 break
         between = self._frames.is_between and not self._rules.in_message
         self._between = self._masked and between and not self._over
         return events
+
+    def drop(self) -> None:
+        """Free an incomplete message, and read nothing more."""
+        self._over, self._between = True, False
+        self._parts.clear()
+        self._frames.drop()
 
     def _take(self, incoming: Frame) -> WebSocketEvent | None:
         if incoming.opcode == PING:
@@ -335,7 +345,7 @@ class MessageReader:
         try:
             return payload.decode()
         except UnicodeDecodeError as error:
-            self._over, self._between = True, False
+            self.drop()
             return Violation(NOT_TEXT, f"text is not UTF-8 at byte {error.start}")
 
 

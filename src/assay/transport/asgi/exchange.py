@@ -151,8 +151,7 @@ class Exchange:
     async def _finish(self) -> None:
         if self._stream is not None:
             self._stream.finish()
-        if self._heartbeat_task is not None:
-            self._heartbeat_task.cancel()
+        self._stop_heartbeats()
         if self._attached:
             await self._end()
 
@@ -193,8 +192,13 @@ class Exchange:
 
     def _detach_stream(self) -> None:
         self._attached = False
-        if self._heartbeat_task is not None and self._heartbeat_task is not asyncio.current_task():
-            self._heartbeat_task.cancel()
+        self._stop_heartbeats()
+
+    def _stop_heartbeats(self) -> None:
+        # The exception of a cancelled task refers to this object: keep no reference to the task.
+        task, self._heartbeat_task = self._heartbeat_task, None
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
 
     async def _send_heartbeats(self) -> None:
         """Send comments, so that no proxy closes a silent connection as idle."""

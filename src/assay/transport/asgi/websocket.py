@@ -98,6 +98,7 @@ class WebSocketSession:
             await self._send_close(ending)
         finally:
             self._close_session()  # in case the host has cancelled this task
+            self._writer.stop()
             self._cancel_tasks()
             self.finished.set()
 
@@ -146,6 +147,8 @@ class WebSocketSession:
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        if task is self._receiver_task:
+            self._receiver_task = None
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("WebSocket connection failed", exc_info=error)
             self.end(FAILED)

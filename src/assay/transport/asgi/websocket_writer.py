@@ -66,6 +66,8 @@ class WebSocketWriter:
     def stop(self) -> None:
         """Discard the queue and send nothing more; pending calls of `send` return."""
         self._stopped = True
+        # They refer to the session, which refers to this writer: break the reference cycle.
+        self._spawn = self._give_up = _not_called
         self._queued_bytes = 0
         while self._queue:
             _, written = self._queue.popleft()
@@ -125,3 +127,7 @@ class WebSocketWriter:
 
 def _cannot_send_now(text: bytes) -> bool:
     return False
+
+
+def _not_called(*_: object) -> None:
+    """Replaces the callables of a writer that has stopped: it has nothing left to write."""

@@ -145,9 +145,10 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
                 self._fail(received)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._state = SocketState.CLOSED
+        self._stop_reading()
         self._server.remove(self)
         self._server.keep_task(self._task)
+        self._task = None  # its exception may refer to this connection
         self._disconnect(LOST, "")
         self.resume_writing()
 
@@ -171,7 +172,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
     def _deliver(self, event: Message, size: int) -> None:
         if self._state is not SocketState.OPEN:
             return  # we have sent a close frame
-        receiver = self._receiver
+        receiver, self._receiver = self._receiver, None  # it would hold the message
         if receiver is not None and not receiver.done():
             receiver.set_result(event)
             return
@@ -262,8 +263,9 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self._state = SocketState.OPEN
         self._restart_ping_timer()
         self._resume_reading()
-        if self._rest:
-            self.data_received(self._rest)
+        rest, self._rest = self._rest, b""
+        if rest:
+            self.data_received(rest)
 
     def decline(self, message: Message) -> None:
         self._respond(403, [(b"content-length", b"0")])
@@ -333,16 +335,20 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
             self._reading = False
             self._transport.pause_reading()
 
+    def _stop_reading(self) -> None:
+        self._state = SocketState.CLOSED
+        self._reader.drop()
+
     def _close_transport(self) -> None:
         """Close once the write buffer is empty, or at the deadline."""
-        self._state = SocketState.CLOSED
+        self._stop_reading()
         self.deadline = self._server.clock.now() + CLOSE_TIMEOUT
         self._transport.close()
 
     def _linger(self) -> None:
         """Close our half and read on: closing at once could reset the connection before the client has read
         our last frame or response (RFC 9112, 9.6)."""
-        self._state = SocketState.CLOSED
+        self._stop_reading()
         self.deadline = self._server.clock.now() + CLOSE_TIMEOUT
         self._resume_reading()
         if self._transport.can_write_eof():
