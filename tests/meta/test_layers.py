@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "transport": {
         "model",
         "revisions",
+        "protocol.byte_budget",
         "protocol.codec",
         "protocol.framing",
         "protocol.http",

@@ -31,7 +31,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     count as activity. None disables the timeout."""
 
     body_timeout: float = 30.0
-    """Seconds to receive an HTTP body."""
+    """Seconds to receive an HTTP body or a WebSocket message."""
 
     head_bytes: int = 64 * 1024
     """Size of the head of an HTTP request, and of chunk headers and trailers."""
@@ -50,6 +50,10 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     unread_bytes: int = 16 * 1024 * 1024
     """Bytes queued for a WebSocket client, beyond the message being sent, before it is disconnected."""
+
+    inflight_bytes: int = 256 * 1024 * 1024
+    """Bytes held for all HTTP and WebSocket clients together: messages over 16 KiB from their arrival to
+    their answer, and unread answers. A client may hold as much as is free. At least twice `message_bytes`."""
 
     ping_interval: float | None = 20.0
     """Seconds of silence before a WebSocket client is pinged. None disables pings."""

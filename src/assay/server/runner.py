@@ -81,7 +81,8 @@ def _serve_http(
 
     tls = make_context(tls_cert, tls_key, tls_client_ca)
     app = make_app(server, **options)
-    serve_http(app, host=host, port=port, limits=server.limits, announce=announce, tls=tls)
+    limits, budget = server.limits, server.byte_budget
+    serve_http(app, host=host, port=port, limits=limits, announce=announce, tls=tls, budget=budget)
 
 
 def _serve_http_plain(server: Runnable, **options: Any) -> None:

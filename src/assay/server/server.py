@@ -16,6 +16,7 @@ from assay.model.limits import Limits
 from assay.model.result import Cache
 from assay.model.session import SessionRecord
 from assay.model.strictness import LENIENT, Strictness
+from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.codec import decode, encode, encode_outcome, error_reply
 from assay.protocol.layer import Layer
 from assay.protocol.lifecycle import STEPS, STRICT_STEPS
@@ -121,6 +122,7 @@ class Server(Registration):
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
         self.limits = limits or Limits()
+        self.byte_budget = ByteBudget.of(self.limits)
         self.strictness = strictness
         self.auth = auth
         self.method_scopes = read_method_scopes(scopes)

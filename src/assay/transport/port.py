@@ -10,6 +10,7 @@ from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.limits import Limits
 from assay.model.session import SessionRecord
 from assay.model.strictness import Strictness
+from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.scope import Scope, Send
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ class Endpoint(Protocol):
 
     @property
     def session_budget(self) -> SessionBudget: ...
+
+    @property
+    def byte_budget(self) -> ByteBudget: ...
 
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None

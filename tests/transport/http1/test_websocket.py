@@ -53,6 +53,9 @@ class Wire(asyncio.Transport):
         assert not self.ended, "written after closing"
         self.written += data
 
+    def get_write_buffer_size(self) -> int:
+        return len(self.written)
+
     def pause_reading(self) -> None:
         assert self.reading
         self.reading = False

@@ -31,6 +31,7 @@ NOT_TEXT: Final = 1007
 POLICY: Final = 1008
 TOO_BIG: Final = 1009
 INTERNAL: Final = 1011
+TRY_AGAIN: Final = 1013
 
 CONTROL_BYTES: Final = 125
 REASON_BYTES: Final = CONTROL_BYTES - 2
@@ -173,7 +174,8 @@ class FrameReader:
         self._check = check or self._check_size
         self._buffer = bytearray()
         self._start = 0
-        self._head: FrameHead | None = None
+        self.head: FrameHead | None = None
+        """The head of the frame in progress."""
         self._failed = False
 
     @property
@@ -195,14 +197,14 @@ class FrameReader:
 
     def drop(self) -> None:
         """Free what is incomplete, and read nothing more."""
-        self._failed, self._head = True, None
+        self._failed, self.head = True, None
         self._buffer.clear()
         self._start = 0
 
     def _next(self) -> Frame | Violation | None:
-        head = self._head
+        head = self.head
         if head is None:
-            head = self._head = read_head(self._buffer, self._start)
+            head = self.head = read_head(self._buffer, self._start)
             if head is None:
                 return None
             violation = self._check(head)
@@ -213,7 +215,7 @@ class FrameReader:
         end = begin + head.length
         if len(self._buffer) < end:
             return None
-        self._start, self._head = end, None
+        self._start, self.head = end, None
         payload = bytes(self._buffer[begin:end])
         if not head.masked:
             return Frame(head.opcode, payload, head.fin, head.rsv)
@@ -282,13 +284,24 @@ class MessageReader:
         self._opcode = TEXT
         self._parts = bytearray()
         self._over = False
-        self._between = masked
-        """Nothing is in progress, so the fast path of `feed` applies."""
+        self.is_between = masked
+        """No message or frame is in progress, so the fast path of `feed` applies."""
+
+    @property
+    def in_message(self) -> bool:
+        """Whether a message has begun that has further frames."""
+        return self._rules.in_message
+
+    @property
+    def expected(self) -> int:
+        """Bytes of the message in progress, by the heads of its frames so far."""
+        head = self._frames.head
+        return len(self._parts) + (0 if head is None else head.length)
 
     def feed(self, data: bytes) -> list[WebSocketEvent]:
         # Fast path: nearly all input is one whole masked text message. Only the checks that can fail for such
         # a frame are made here; everything else is left to the rules.
-        if self._between and len(data) > 7 and data[0] == _WHOLE_TEXT:
+        if self.is_between and len(data) > 7 and data[0] == _WHOLE_TEXT:
             length, start = data[1] - _MASKED, 6
             if length == _TWO_BYTES:
                 length, start = data[2] << 8 | data[3], 8
@@ -310,12 +323,12 @@ class MessageReader:
                 self.drop()
                 break
         between = self._frames.is_between and not self._rules.in_message
-        self._between = self._masked and between and not self._over
+        self.is_between = self._masked and between and not self._over
         return events
 
     def drop(self) -> None:
         """Free an incomplete message, and read nothing more."""
-        self._over, self._between = True, False
+        self._over, self.is_between = True, False
         self._parts.clear()
         self._frames.drop()
 

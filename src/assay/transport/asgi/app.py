@@ -36,7 +36,7 @@ from assay.revisions.registry import ASSUMED
 from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
-from .body import IncompleteBody, body_or_first_part, read_body
+from .body import IncompleteBody, body_or_first_part, read_body, size_taken_at_once
 from .exchange import Exchange, StreamTiming, refuse, respond
 from .follower import Follower, find_position
 from .request import HttpRequest, RequestSettings
@@ -65,6 +65,7 @@ class AsgiApp:
         self._sessions = sessions
         self._head_policy = HeadPolicy(policy)
         self._settings = RequestSettings(StreamTiming(heartbeat, retry), policy.trusted_proxies)
+        self._taken_at_once = size_taken_at_once(endpoint.limits)
         self._websockets = WebSockets(endpoint, self._head_policy, self._is_socket_here)
         self._methods = self._served_methods()
         self._stopping: Refusal | None = None
@@ -150,15 +151,16 @@ class AsgiApp:
             (self.policy.path, "") if mounted_at else (self.policy.path,)
         )
 
-    async def _post(self, request: HttpRequest) -> None:
+    async def _post(self, request: HttpRequest, body: bytes | None = None) -> None:
         endpoint = self._endpoint
         # The fast path. Most requests are a single message whose body has arrived, served without a session
         # and answered with one JSON object: they are handled in this function, with as few calls as possible.
         whole_send = request.whole_send
-        part = body_or_first_part(whole_send, request.receive, request.headers, endpoint.limits)
-        body = part if isinstance(part, bytes) else await self._read(part, request)
-        if type(body) is not bytes:
-            return None
+        if body is None:
+            part = body_or_first_part(whole_send, request.receive, request.headers, self._taken_at_once)
+            if not isinstance(part, bytes):
+                return await self._post_large(part, request)
+            body = part
         try:
             payload = decode(body, endpoint.limits)
         except MalformedMessage as error:
@@ -178,20 +180,21 @@ class AsgiApp:
             return await respond(request.transmit, 200, headers, encode_outcome(outcome))
         return await _answer(payload, outcome, request.exchange, target.revision)
 
-    async def _read(self, part: Message | Awaitable[Message], request: HttpRequest) -> bytes | None:
-        """Read the body from its first part on; none when the request was refused or the client is gone."""
+    async def _post_large(self, part: Message | Awaitable[Message], request: HttpRequest) -> None:
+        """Read the body from its first part on, and serve it. Its bytes count until it has been answered."""
         length = request.headers.get(b"content-length", b"")
+        share = self._endpoint.byte_budget.share(request.scope().client_key)
         try:
-            body = await read_body(part, request.receive, length, self._endpoint.limits)
+            body = await read_body(part, request.receive, length, self._endpoint.limits, share)
+            if isinstance(body, Refusal):
+                return await refuse(request.transmit, body, request.cors)
+            if self._stopping is not None:
+                return await self._refuse_while_stopping(request)
+            return await self._post(request, body)
         except IncompleteBody:
             return None
-        if isinstance(body, Refusal):
-            await refuse(request.transmit, body, request.cors)
-        elif self._stopping is not None:
-            await self._refuse_while_stopping(request)
-        else:
-            return body
-        return None
+        finally:
+            share.release()
 
     async def _post_slow_path(self, payload: Payload, target: Route, request: HttpRequest) -> None:
         if isinstance(target, Refusal):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from types import CoroutineType
 from typing import Any, Final
 
 from assay.model.limits import Limits
+from assay.protocol.byte_budget import FREE_BYTES, ByteShare
 from assay.protocol.coroutine import SuspendedCoroutine
 from assay.protocol.http.asgi import Message, Receive
+from assay.protocol.http.busy import BUSY
 from assay.protocol.http.head_policy import Refusal
 
 from .send import WholeResponseSend
@@ -19,8 +22,13 @@ class IncompleteBody(Exception):
     """The client disconnected before it had sent its whole request."""
 
 
+def size_taken_at_once(limits: Limits) -> int:
+    """The limit for `body_or_first_part`: a larger body counts in the byte budget, or is too large."""
+    return min(FREE_BYTES, limits.message_bytes)
+
+
 def body_or_first_part(
-    whole_send: WholeResponseSend | None, receive: Receive, headers: dict[bytes, bytes], limits: Limits
+    whole_send: WholeResponseSend | None, receive: Receive, headers: dict[bytes, bytes], limit: int
 ) -> bytes | Message | Awaitable[Message]:
     """The body, if all of it has arrived and it is within the limit, as it nearly always is. Otherwise its
     first part, or an awaitable of that, for `read_body`."""
@@ -35,7 +43,7 @@ def body_or_first_part(
         if type(first) is not dict or huge or first.get("more_body") or "body" not in first:
             return first
         body = first["body"]
-    return body if len(body) <= limits.message_bytes else {"type": "http.request", "body": body}
+    return body if len(body) <= limit else {"type": "http.request", "body": body}
 
 
 def _first_part(receive: Receive) -> Message | Awaitable[Message]:
@@ -52,15 +60,16 @@ def _first_part(receive: Receive) -> Message | Awaitable[Message]:
 
 
 async def read_body(
-    first: Message | Awaitable[Message], receive: Receive, declared: bytes, limits: Limits
+    first: Message | Awaitable[Message], receive: Receive, declared: bytes, limits: Limits, share: ByteShare
 ) -> bytes | Refusal:
-    """Read the whole body, from its first part on.
+    """Read the whole body, from its first part on. The caller releases the share.
 
     Raises:
         IncompleteBody: the client has disconnected.
     """
     # `int` raises for thousands of digits, so only the first ones are read.
-    if declared.isdigit() and int(declared[:20]) > limits.message_bytes:
+    length = int(declared[:20]) if declared.isdigit() else 0
+    if length > limits.message_bytes:
         return _too_large(limits)
     if not isinstance(first, dict):
         try:
@@ -73,15 +82,25 @@ async def read_body(
         raise IncompleteBody
     body: bytes = message.get("body", b"")
     if message.get("more_body", False):
-        return await _read_rest(receive, body, limits)
-    return body if len(body) <= limits.message_bytes else _too_large(limits)
+        return await _read_rest(receive, body, length, limits, share)
+    if len(body) > limits.message_bytes:
+        return _too_large(limits)
+    return body if share.resize(len(body)) else NO_ROOM
 
 
-async def _read_rest(receive: Receive, first: bytes, limits: Limits) -> bytes | Refusal:
+async def _read_rest(
+    receive: Receive, first: bytes, length: int, limits: Limits, share: ByteShare
+) -> bytes | Refusal:
     chunks, size, more = [first], len(first), True
     try:
         async with asyncio.timeout(limits.body_timeout):
-            while more:
+            while True:
+                # The declared length counts from the beginning, but not for a client that sends hardly
+                # anything. So under load some bodies arrive, instead of none in full.
+                if not share.resize(max(size, length) if size > FREE_BYTES else 0):
+                    return NO_ROOM
+                if not more:
+                    break
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise IncompleteBody
@@ -98,6 +117,7 @@ async def _read_rest(receive: Receive, first: bytes, limits: Limits) -> bytes | 
 
 # The unread rest of the body would be taken for the next request (RFC 9110, 15.5.9 and 15.5.14).
 CLOSE: Final = ((b"connection", b"close"),)
+NO_ROOM: Final = replace(BUSY, headers=(*BUSY.headers, *CLOSE))
 
 
 def _too_slow(limits: Limits) -> Refusal:

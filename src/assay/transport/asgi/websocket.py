@@ -10,10 +10,11 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from contextvars import copy_context
 from secrets import token_urlsafe
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from assay.protocol.byte_budget import FREE_BYTES
 from assay.protocol.coroutine import SuspendedCoroutine
-from assay.protocol.framing.websocket import GOING_AWAY, INTERNAL, POLICY, TOO_BIG, UNSUPPORTED
+from assay.protocol.framing.websocket import POLICY, TOO_BIG
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
 from assay.protocol.http.client_address import Network
 from assay.protocol.http.head_policy import JSON, HeadPolicy, Refusal, merge_headers
@@ -22,6 +23,7 @@ from assay.protocol.scope import Scope
 from assay.transport.port import Endpoint
 
 from .client_certificate import scope_of_certificate
+from .close_reason import BINARY, BUSY, DISCONNECTED, FAILED, STOPPING, CloseReason
 from .request import address_of
 from .websocket_writer import WebSocketWriter
 
@@ -31,20 +33,6 @@ CONCURRENT_MESSAGES: Final = 1024
 """Messages of one client in progress before reading pauses."""
 CLOSE_TIMEOUT: Final = 1.0
 """Seconds that cancelled handlers have to end, and then the close frame to be written."""
-
-
-class CloseReason(NamedTuple):
-    """Why a connection ends. Without a code, no close frame is sent: the client has disconnected."""
-
-    code: int | None
-    reason: str = ""
-
-
-DISCONNECTED: Final = CloseReason(None)
-STOPPING: Final = CloseReason(GOING_AWAY, "the server is stopping")
-BINARY: Final = CloseReason(UNSUPPORTED, "binary frames are not supported: send text")
-TOO_SLOW: Final = CloseReason(POLICY, "the client does not read fast enough")
-FAILED: Final = CloseReason(INTERNAL, "internal error")
 
 
 class WebSocketSession:
@@ -64,7 +52,6 @@ class WebSocketSession:
     ) -> None:
         self._endpoint = endpoint
         self._receive = receive
-        self._writer = WebSocketWriter(transmit, endpoint.limits, self._spawn, lambda: self.end(TOO_SLOW))
         self._scope = Scope(
             transport="websocket",
             raw_headers=asgi["headers"],
@@ -76,6 +63,11 @@ class WebSocketSession:
         if host_scope is not None:
             self._scope.principal, self._scope.scopes = host_scope.principal, host_scope.scopes
             self._scope.state = host_scope.state
+        self._share = endpoint.byte_budget.share(self._scope.client_key)
+        """The messages that are being served."""
+        self._served_bytes = 0
+        unread = endpoint.byte_budget.share(self._scope.client_key)
+        self._writer = WebSocketWriter(transmit, endpoint.limits, unread, self._spawn, self.end)
         self._session = self._scope.session = endpoint.open_session(
             self._writer.post, session_id=token_urlsafe(24), principal=self._scope.principal
         )
@@ -130,7 +122,7 @@ class WebSocketSession:
                 return self.end(ending_of(message, limit))
             # As in a separate task, context variables that a handler sets must not reach the next message.
             context = copy_context()
-            serving = self._serve(text)
+            serving = self._serve(text) if len(text) <= FREE_BYTES else self._serve_large(text)
             try:
                 waiting_for = context.run(serving.send, None)
             except StopIteration:
@@ -144,6 +136,19 @@ class WebSocketSession:
         reply = await self._endpoint.handle(text, send=self._writer.send, scope=self._scope)
         if reply is not None:
             await self._writer.send(reply)
+
+    async def _serve_large(self, text: str) -> None:
+        """Serve a message whose bytes count until it has been answered."""
+        size = len(text)
+        self._served_bytes += size
+        try:
+            if self._share.resize(self._served_bytes):
+                await self._serve(text)
+            else:
+                self.end(BUSY)
+        finally:
+            self._served_bytes -= size
+            self._share.resize(self._served_bytes)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

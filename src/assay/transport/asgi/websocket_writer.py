@@ -9,22 +9,26 @@ from types import CoroutineType
 from typing import Any
 
 from assay.model.limits import Limits
+from assay.protocol.byte_budget import ByteShare
 from assay.protocol.coroutine import SuspendedCoroutine
 from assay.protocol.http.asgi import Transmit
 
+from .close_reason import BUSY, TOO_SLOW, CloseReason
 from .send import ImmediateTextSend
 
 
 class WebSocketWriter:
     """Sends one message at a time. While a client does not read, further messages queue up; `give_up` is
-    called when the queue is too large, or one message takes longer than `write_timeout`."""
+    called when the queue is too large, the byte budget has no room for it, or one message takes longer than
+    `write_timeout`."""
 
     def __init__(
         self,
         transmit: Transmit,
         limits: Limits,
+        share: ByteShare,
         spawn: Callable[[Coroutine[Any, Any, None]], object],
-        give_up: Callable[[], None],
+        give_up: Callable[[CloseReason], None],
     ) -> None:
         self._transmit = transmit
         # Our own server can send a text message without being awaited; see `ImmediateTextSend`.
@@ -32,12 +36,15 @@ class WebSocketWriter:
             transmit.try_send_text if isinstance(transmit, ImmediateTextSend) else _cannot_send_now
         )
         self._limits = limits
+        self._share = share
         self._spawn = spawn
         self._give_up = give_up
         self._loop = asyncio.get_running_loop()
         self._busy = False
         self._queue: deque[tuple[bytes, asyncio.Future[None] | None]] = deque()
         self._queued_bytes = 0
+        self._being_written = 0
+        """Size of the message that the transport does not take yet."""
         self._stopped = False
 
     async def send(self, message: bytes) -> None:
@@ -69,6 +76,7 @@ class WebSocketWriter:
         # They refer to the session, which refers to this writer: break the reference cycle.
         self._spawn = self._give_up = _not_called
         self._queued_bytes = 0
+        self._share.release()
         while self._queue:
             _, written = self._queue.popleft()
             if written is not None and not written.done():
@@ -89,7 +97,13 @@ class WebSocketWriter:
         self._queue.append((message, written))
         self._queued_bytes += len(message)
         if self._queued_bytes > self._limits.unread_bytes:
-            self._give_up()
+            self._give_up(TOO_SLOW)
+        self._hold()
+
+    def _hold(self) -> None:
+        """Count what waits for the client."""
+        if not self._share.resize(self._queued_bytes + self._being_written):
+            self._give_up(BUSY)
 
     def _continue(self) -> None:
         if self._queue:
@@ -102,6 +116,7 @@ class WebSocketWriter:
             message, written = self._queue.popleft()
             self._queued_bytes -= len(message)
             await self._write(message)
+            self._hold()
             if written is not None and not written.done():
                 written.set_result(None)
         self._busy = False
@@ -116,13 +131,17 @@ class WebSocketWriter:
                     sending = SuspendedCoroutine(sending, sending.send(None))
                 except StopIteration:
                     return
-            timeout = self._loop.call_later(self._limits.write_timeout, self._give_up)
+            timeout = self._loop.call_later(self._limits.write_timeout, self._give_up, TOO_SLOW)
+            self._being_written = len(message)
+            self._hold()
             await sending
         except OSError:
             self.stop()  # the client is gone; the reading side gets the disconnect event
         finally:
             if timeout is not None:
                 timeout.cancel()
+                self._being_written = 0
+                self._hold()
 
 
 def _cannot_send_now(text: bytes) -> bool:

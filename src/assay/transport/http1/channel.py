@@ -11,6 +11,10 @@ from math import inf
 from typing import TYPE_CHECKING, Final, cast
 
 from assay.model.limits import Limits
+from assay.protocol.byte_budget import ByteShare
+from assay.protocol.http.busy import BUSY
+
+from .request_head import RequestRefused
 
 if TYPE_CHECKING:
     from .server_state import Clock, ServerState
@@ -40,6 +44,10 @@ class Channel(asyncio.Protocol):
     _closed = False
     """The connection closes when the write buffer is empty."""
     _unsent = 0
+    _unread: ByteShare | None = None
+    """What waits for a client that does not read."""
+    _unserved: ByteShare | None = None
+    """What has arrived before the application takes it."""
 
     def __init__(self, server: ServerState) -> None:
         self.loop = server.loop
@@ -54,6 +62,29 @@ class Channel(asyncio.Protocol):
     def pause_writing(self) -> None:
         self.congested = True
         self._watch_writes()
+        self._unread = self._new_share()
+        if not self._unread.resize(self._unsent):
+            self.loop.call_soon(self.abort)
+
+    def _hold(self, size: int) -> None:
+        """Count what the application does not take yet.
+
+        Raises:
+            RequestRefused: it does not fit into the byte budget.
+        """
+        if self._unserved is None:
+            self._unserved = self._new_share()
+        if not self._unserved.resize(max(size, self._unserved.size)):
+            raise RequestRefused(BUSY)
+
+    def taken(self) -> None:
+        """The application has what was held back for it."""
+        if self._unserved is not None:
+            self._unserved.release()
+
+    def _new_share(self) -> ByteShare:
+        """What this connection takes of the byte budget."""
+        raise NotImplementedError
 
     def resume_writing(self) -> None:
         self._release_writers()
@@ -68,6 +99,8 @@ class Channel(asyncio.Protocol):
 
     def _release_writers(self) -> None:
         self.congested = False
+        if self._unread is not None:
+            self._unread.release()
         writable, self._writable = self._writable, None
         if writable is not None and not writable.done():
             writable.set_result(None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httptools
 
+from assay.protocol.byte_budget import ByteShare
 from assay.protocol.http.asgi import AsgiScope
 from assay.protocol.http.head_policy import JSON, Headers, Refusal
 from assay.protocol.http.stopping import refusal_while_stopping
@@ -102,6 +103,7 @@ class HttpConnection(Channel):
         self._server.keep_task(None if self._cycle is None else self._cycle.task)
         self._server.remove(self)
         self._release_writers()
+        self.taken()
         # The parser refers to this connection: break the reference cycle.
         self._parser = self._cycle = self._arriving = None
         self._waiting.clear()
@@ -184,12 +186,17 @@ class HttpConnection(Channel):
             # Pipelined: it waits for its turn, and reading pauses until then.
             self._waiting.append(cycle)
             self._pause_reading()
+            self._hold(self._latest)
 
     def on_body(self, part: bytes) -> None:
         self._unparsed = 0
         cycle = self._arriving
         if cycle is not None and not cycle.take(part):
             self._pause_reading()
+            self._hold(cycle.size)
+
+    def _new_share(self) -> ByteShare:
+        return self._server.share(self._addresses)
 
     def on_message_complete(self) -> None:
         self._unparsed = 0
@@ -207,7 +214,7 @@ class HttpConnection(Channel):
             raise self._head_too_large()
 
     def _head_too_large(self) -> RequestRefused:
-        return RequestRefused(431, f"headers too large: limit {self._head_bytes} bytes")
+        return RequestRefused(Refusal(431, f"headers too large: limit {self._head_bytes} bytes"))
 
     def _scope(self) -> AsgiScope:
         """
@@ -236,7 +243,7 @@ class HttpConnection(Channel):
 
     def _accept_old_version(self, version: str) -> None:
         if version != "1.0":
-            raise RequestRefused(505, f"HTTP version not supported: {version}; send 1.1")
+            raise RequestRefused(Refusal(505, f"HTTP version not supported: {version}; send 1.1"))
         # A persistent HTTP/1.0 connection would need a `Connection: keep-alive` header in the response.
         self.closing = True
 
@@ -266,8 +273,10 @@ class HttpConnection(Channel):
     def _next(self) -> None:
         if self._waiting:
             self._cycle = self._waiting.popleft()
-            if self._cycle.arrived and not self._waiting:
-                self.resume_reading()
+            if not self._waiting:
+                self.taken()
+                if self._cycle.arrived:
+                    self.resume_reading()
             return self._begin(self._cycle)
         if self._last_refusal is not None:
             return self.refuse_and_close(self._last_refusal)

@@ -38,6 +38,8 @@ class RequestCycle(WholeResponseSend):
     answered = False
     task: asyncio.Task[None] | None = None
     _body: bytes | bytearray = b""
+    _held = False
+    """A large part of the body waits for the application, and counts in the byte budget."""
     _readable = False
     """`receive` has something to return."""
     _received = False
@@ -71,7 +73,15 @@ class RequestCycle(WholeResponseSend):
         self._readable = True
         if self._wakeup is not None:
             self.wake()
-        return len(self._body) < BUFFERED
+        if len(self._body) < BUFFERED:
+            return True
+        self._held = True
+        return False
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body that wait for the application."""
+        return len(self._body)
 
     def complete(self) -> None:
         self.arrived = self._readable = True
@@ -125,6 +135,8 @@ class RequestCycle(WholeResponseSend):
         if not self.arrived or not self._readable or self._received:
             return None
         self._readable = False
+        if self._held:
+            self._connection.taken()
         return self._body if type(self._body) is bytes else bytes(self._body)
 
     async def receive(self) -> Message:
@@ -139,6 +151,9 @@ class RequestCycle(WholeResponseSend):
             await asyncio.shield(self._wakeup)
         if self._over:
             return DISCONNECTED
+        if self._held:
+            self._held = False
+            connection.taken()
         body, self._body, self._readable, self._received = bytes(self._body), b"", False, True
         return {"type": "http.request", "body": body, "more_body": not self.arrived}
 

@@ -16,9 +16,9 @@ UPGRADE_HEADERS: Final = (b"upgrade", b"http2-settings")
 class RequestRefused(Exception):
     """Raised inside a callback of the parser, which stops it."""
 
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.refusal = Refusal(status, reason)
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
 
 
 Target = tuple[str, bytes, bytes, bytes | None]
@@ -39,7 +39,7 @@ def read_target(target: bytes) -> Target:
         return "*", target, b"", None
     absolute = ABSOLUTE.match(target)
     if absolute is None:
-        raise RequestRefused(400, "the request target must be a path, or a URL of http or https")
+        raise RequestRefused(Refusal(400, "the request target must be a path, or a URL of http or https"))
     authority, raw_path, query = absolute.groups()
     raw_path = raw_path or b"/"
     return _decoded(raw_path), raw_path, query, authority

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from assay.model.error import MissingExtra
 from assay.model.limits import Limits
+from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.http.asgi import Application as Endpoint
+from assay.protocol.http.client_address import Network
 
 from .accept_errors import AcceptErrors
 from .server_state import Application, ServerState
@@ -31,6 +33,7 @@ def serve_http(
     limits: Limits,
     announce: Callable[[str], None] | None = None,
     tls: ssl.SSLContext | None = None,
+    budget: ByteBudget | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. `announce` is called with the endpoint's URL once the socket listens.
 
@@ -50,7 +53,10 @@ def serve_http(
             if announce is not None:
                 announce(url)
             try:
-                await serve(app, bound, stop.wait, limits=limits, tls=tls)
+                proxies = app.policy.trusted_proxies
+                await serve(
+                    app, bound, stop.wait, limits=limits, tls=tls, budget=budget, trusted_proxies=proxies
+                )
             except asyncio.CancelledError:
                 if not stop.interrupted:
                     raise
@@ -71,12 +77,14 @@ async def serve(
     *,
     limits: Limits,
     tls: ssl.SSLContext | None = None,
+    budget: ByteBudget | None = None,
+    trusted_proxies: Sequence[Network] = (),
 ) -> None:
     """Serve on a listening socket until `until` returns, then close all connections in an orderly way."""
     from .connection import HttpConnection
     from .tls_listener import TlsListener
 
-    server = ServerState(app, limits)
+    server = ServerState(app, limits, budget, trusted_proxies)
     with AcceptErrors(server.loop, limits.connections) as errors:
         if tls is None:
             listening: Any = await server.loop.create_server(

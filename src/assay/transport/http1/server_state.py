@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from email.utils import formatdate
 from typing import Final, Protocol
 
 from assay.model.limits import Limits
+from assay.protocol.byte_budget import ByteBudget, ByteShare
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
+from assay.protocol.http.client_address import Network, client_address
 
 SWEEP_INTERVAL: Final = 1.0
 """Seconds between two checks for expired connections, and so the precision of their timeouts. One timer for
@@ -57,9 +60,17 @@ class Clock:
 
 
 class ServerState:
-    def __init__(self, app: Application, limits: Limits) -> None:
+    def __init__(
+        self,
+        app: Application,
+        limits: Limits,
+        budget: ByteBudget | None = None,
+        trusted_proxies: Sequence[Network] = (),
+    ) -> None:
         self.app = app
         self.limits = limits
+        self._budget = ByteBudget.of(limits) if budget is None else budget
+        self._trusted_proxies = trusted_proxies
         self.loop = asyncio.get_running_loop()
         self.clock = Clock(self.loop)
         self._connections: set[ManagedConnection] = set()
@@ -67,6 +78,13 @@ class ServerState:
         self._empty = asyncio.Event()
         self.closing = False
         self._sweep_timer = self.loop.call_later(SWEEP_INTERVAL, self._sweep)
+
+    def share(self, scope: AsgiScope) -> ByteShare:
+        """What a connection takes of the byte budget. All connections of a client count together."""
+        client = scope.get("client")
+        headers = scope.get("headers", ())
+        address = client_address(client[0] if client else "", headers, self._trusted_proxies)
+        return self._budget.share(("address", address))
 
     def admit(self, connection: ManagedConnection) -> int:
         """Add a connection. Returns how far the number of connections exceeds the limit; a surplus

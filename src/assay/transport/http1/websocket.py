@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from enum import Enum
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +22,9 @@ from assay.protocol.framing.websocket import (
     NO_CODE,
     NORMAL,
     PING,
+    POLICY,
     PONG,
+    TRY_AGAIN,
     Close,
     MessageReader,
     Ping,
@@ -33,12 +34,14 @@ from assay.protocol.framing.websocket import (
     text_frame,
 )
 from assay.protocol.http.asgi import AsgiScope, Message
+from assay.protocol.http.busy import REASON
 from assay.protocol.http.upgrade import Upgrade, accept_key
 from assay.transport.asgi.send import ImmediateTextSend
 
 from .request_cycle import ClientDisconnected
 from .response_head import CLOSE as CONNECTION_CLOSE
 from .response_head import head_lines
+from .websocket_state import SocketState, websocket_scope
 
 if TYPE_CHECKING:
     from .server_state import ServerState
@@ -51,18 +54,7 @@ ENTRY_BYTES: Final = 256
 """Memory that a queued message takes besides its text: a million empty messages must count, too."""
 CLOSE_TIMEOUT: Final = 5.0
 """Seconds that a client has to answer a close frame, or to close the connection after it was refused."""
-SCHEMES: Final = {"http": "ws", "https": "wss"}
-
-
-class SocketState(Enum):
-    REQUESTED = "requested"
-    """The application has not accepted or refused the client yet."""
-    REFUSING = "refusing"
-    OPEN = "open"
-    CLOSING = "closing"
-    """We have sent a close frame; the client's is outstanding."""
-    CLOSED = "closed"
-    """Nothing more is sent, and input is ignored."""
+NO_ROOM: Final = Violation(TRY_AGAIN, REASON)
 
 
 class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
@@ -87,6 +79,11 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self._rest = rest
         self._state = SocketState.REQUESTED
         self._reader = MessageReader(server.limits.message_bytes, masked=True)
+        self._arriving = server.share(scope)
+        """The message in progress, and those that wait for the application."""
+        self._unread = server.share(scope)
+        self._message_deadline = inf
+        """When the message in progress must have arrived."""
         self._queue: deque[Message] = deque([{"type": "websocket.connect"}])
         self._queued_bytes = 0
         self._receiver: asyncio.Future[Message] | None = None
@@ -132,7 +129,8 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         if self._state is SocketState.CLOSED:
             return
         self._active = True
-        for received in self._reader.feed(data):
+        reader = self._reader
+        for received in reader.feed(data):
             if type(received) is str:
                 self._deliver({"type": "websocket.receive", "text": received}, len(received))
             elif type(received) is bytes:
@@ -143,6 +141,20 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
                 self._answer_close(received)
             elif isinstance(received, Violation):
                 self._fail(received)
+        if not reader.is_between or self._arriving.size:
+            self._on_incomplete()
+
+    def _on_incomplete(self) -> None:
+        """A message has not fully arrived, or others wait for the application."""
+        if self._state is SocketState.CLOSED:
+            return
+        if self._reader.is_between:
+            self._message_deadline = inf
+        elif self._message_deadline == inf and self._reading:
+            self._message_deadline = self._server.clock.now() + self._limits.body_timeout
+            self.deadline = min(self.deadline, self._message_deadline)
+        if not self._arriving.resize(self._reader.expected + self._queued_bytes):
+            self._fail(NO_ROOM)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._stop_reading()
@@ -156,9 +168,12 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self._congested = True
         if self._state is SocketState.OPEN:
             self.deadline = self._server.clock.now() + self._limits.write_timeout
+        if not self._unread.resize(self._transport.get_write_buffer_size()):
+            self._loop.call_soon(self.abort)
 
     def resume_writing(self) -> None:
         self._congested = False
+        self._unread.release()
         if self._state is SocketState.OPEN:
             self._restart_ping_timer()
             if self._unanswered is not None:
@@ -170,6 +185,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
     # From the client
 
     def _deliver(self, event: Message, size: int) -> None:
+        self._message_deadline = inf
         if self._state is not SocketState.OPEN:
             return  # we have sent a close frame
         receiver, self._receiver = self._receiver, None  # it would hold the message
@@ -180,6 +196,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self._queued_bytes += size + ENTRY_BYTES
         if self._queued_bytes > QUEUE_BYTES:
             self._pause_reading()
+            self._on_incomplete()
 
     def _pong(self, payload: bytes) -> None:
         # Pongs to a client that does not read would pile up. Answering its latest ping is enough
@@ -216,6 +233,8 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
             event = self._queue.popleft()
             if not self._queue:
                 self._queued_bytes = 0
+                if self._arriving.size:
+                    self._on_incomplete()
                 if not self._reading and self._state is not SocketState.REQUESTED:
                     self._resume_reading()
             return event
@@ -293,6 +312,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self._state = SocketState.CLOSING
         self._disconnect(code, reason)
         self._queue.clear()
+        self._queued_bytes = 0
         self._resume_reading()
         self.deadline = self._server.clock.now() + CLOSE_TIMEOUT
 
@@ -300,13 +320,17 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
 
     def expire(self) -> None:
         """Cut a client that does not read, close or answer a ping in time; ping a silent one."""
+        if self._message_deadline <= self._server.clock.now() and self._state is SocketState.OPEN:
+            seconds = self._limits.body_timeout
+            return self._fail(Violation(POLICY, f"message did not arrive within {seconds:g} s"))
         if self._congested or self._state is not SocketState.OPEN or (self._pinged and not self._active):
             return self.abort()
         if self._active or self._pinged:
             return self._restart_ping_timer()
         self._pinged = True
         self._transport.write(frame(PING, b""))
-        self.deadline = self._server.clock.now() + self._limits.ping_timeout
+        pong_until = self._server.clock.now() + self._limits.ping_timeout
+        self.deadline = min(pong_until, self._message_deadline)
 
     def wind_down(self) -> None:
         """Nothing to do: the application has messages in progress, and closes the connection after them."""
@@ -323,21 +347,26 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
     def _restart_ping_timer(self) -> None:
         self._active = self._pinged = False
         interval = self._limits.ping_interval
-        self.deadline = inf if interval is None else self._server.clock.now() + interval
+        ping_at = inf if interval is None else self._server.clock.now() + interval
+        self.deadline = min(ping_at, self._message_deadline)
 
     def _resume_reading(self) -> None:
         if not self._reading:
             self._reading = True
             self._transport.resume_reading()
+            self._on_incomplete()
 
     def _pause_reading(self) -> None:
         if self._reading:
             self._reading = False
+            self._message_deadline = inf  # the client cannot send the rest
             self._transport.pause_reading()
 
     def _stop_reading(self) -> None:
         self._state = SocketState.CLOSED
+        self._message_deadline = inf
         self._reader.drop()
+        self._arriving.release()
 
     def _close_transport(self) -> None:
         """Close once the write buffer is empty, or at the deadline."""
@@ -365,14 +394,3 @@ STEPS: Final[dict[tuple[SocketState, str], Callable[[WebSocketConnection, Messag
     (SocketState.OPEN, "websocket.close"): WebSocketConnection.close,
 }
 """What the application may send in which state, besides messages."""
-
-
-def websocket_scope(scope: AsgiScope, upgrade: Upgrade) -> AsgiScope:
-    shared = {name: value for name, value in scope.items() if name != "method"}
-    return {
-        **shared,
-        "type": "websocket",
-        "scheme": SCHEMES[scope["scheme"]],
-        "subprotocols": list(upgrade.subprotocols),
-        "extensions": {**scope.get("extensions", {}), "websocket.http.response": {}},
-    }
