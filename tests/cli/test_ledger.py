@@ -100,7 +100,7 @@ def test_it_shows_a_line_for_each_entry(tmp_path: Path, capsys: pytest.CaptureFi
     first, second, third = capsys.readouterr().out.splitlines()
     assert first.split()[2:4] == ["opened", ledger.name]
     assert first.split("  ")[-2] == "may lose 0.05 s"
-    assert "tool_invocation   note\\n\\x1b[31m  short-30d  principal hmac:" in second
+    assert "tool_invocation   note␊␛[31m  short-30d  principal hmac:" in second
     assert third.split()[2] == "closed"
 
 

@@ -104,4 +104,4 @@ def test_what_a_bundle_says_moves_no_cursor(tmp_path: Path, capsys: pytest.Captu
     assert main(["verify", str(tmp_path / "evidence"), "--trust", str(tmp_path / "dev.pub")]) == 1
     out = capsys.readouterr().out
     assert "\x1b" not in out
-    assert "\\x1b[2J\\nverified: all" in out
+    assert "␛[2J␊verified: all" in out

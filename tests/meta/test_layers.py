@@ -70,7 +70,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     },
     "lab.fuzz": {*LAB_LIBRARY, "lab.harness", "lab.suites", "model", "revisions", "protocol.framing"},
     "lab.marketplace": {"lab.harness", "lab.suite", "model", "revisions"},
-    "lab.report": {"lab.error", "lab.harness", "lab.suites", "revisions"},
+    "lab.report": {"lab.error", "lab.harness", "lab.suites", "model", "revisions"},
     "certify": {"lab", "signing", "model", "revisions"},
     "testing": LAYERS_0_TO_4 | {ROOT},
     "cli": EVERYTHING,

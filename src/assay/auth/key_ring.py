@@ -11,6 +11,8 @@ from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from assay.model.visible import visible_record
+
 from .address import check_address
 from .error import Unavailable
 from .fetch import fetch, need_client
@@ -18,6 +20,7 @@ from .json_object import read_object
 from .signature import Key, make_key
 
 log: Final = logging.getLogger("assay.auth")
+log.addFilter(visible_record)
 
 KEYS: Final = 64
 """Most keys to read from a key set."""

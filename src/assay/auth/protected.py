@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assay.model.visible import visible_record
 from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
 from assay.protocol.http.head_policy import HeadPolicy, Refusal, cors
 from assay.protocol.http.policy import HttpPolicy
@@ -24,6 +25,7 @@ from .metadata import ALLOW, HEADERS, PREFLIGHT, address_of_metadata, paths_of_m
 from .response import POLICY, refuse, respond
 
 log: Final = logging.getLogger("assay.auth")
+log.addFilter(visible_record)
 
 WELL_KNOWN: Final = "/.well-known/"
 OF_THE_SERVER: Final = "/.well-known/mcp-"

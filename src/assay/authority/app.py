@@ -7,6 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
 
+from assay.model.visible import visible_record
+
 from . import endpoints
 from .authority import Authority
 from .consent import error_page
@@ -19,6 +21,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 log = logging.getLogger("assay.authority")
+log.addFilter(visible_record)
 
 ENDPOINTS: Final[dict[tuple[str, str], Endpoint]] = {
     ("GET", "/"): endpoints.welcome,

@@ -10,12 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+import msgspec
 from jinja2 import Template
 from markupsafe import Markup
 
 from assay.lab.harness.verdict import Verdict
 from assay.lab.report.html.block import as_source, plain, template
 from assay.lab.report.markdown import code, inline
+from assay.model.visible import visible_values
 
 from .finding_group import FindingGroup, group_findings
 from .fix_hint import fix_hint
@@ -33,6 +35,7 @@ WORDS: Final = {
 
 
 def html(summary: Summary) -> str:
+    summary = _visible(summary)
     styles = (HOME / "report.css").read_text("ascii")
     page = _template().render(
         summary=summary,
@@ -48,7 +51,12 @@ def html(summary: Summary) -> str:
 
 def markdown(summary: Summary) -> str:
     """Complete, in contrast to the Markdown of a run, which is shortened: this one is evidence."""
-    return "\n".join(_markdown(summary)) + "\n"
+    return "\n".join(_markdown(_visible(summary))) + "\n"
+
+
+def _visible(summary: Summary) -> Summary:
+    """The summary with texts in which nothing acts: the server chose some of them."""
+    return msgspec.convert(visible_values(msgspec.to_builtins(summary)), Summary)
 
 
 def groups(summary: Summary) -> dict[str, list[Score]]:

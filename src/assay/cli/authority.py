@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from assay.cli.options.value import port
-from assay.cli.output.stream import emit
+from assay.cli.output.stream import emit, emit_lines
 from assay.model.error import MissingExtra, TlsError
 from assay.model.limits import Limits
 
@@ -187,7 +187,7 @@ def serve(options: argparse.Namespace, bound: socket.socket) -> int:
         lines = [BANNER, f"issuer: {authority.issuer}"]
         lines += [f"  - {name}: {published[name]}" for name in ENDPOINTS if name in published]
         lines += [f"  - fault: {name}" for name in sorted(authority.faults.names)]
-        emit("\n".join(lines) + "\n")
+        emit_lines(lines)
         return asyncio.run(until_stopped(AuthorityApp(authority), bound, options.rotate_every, tls))
     finally:
         if store is not None:

@@ -52,14 +52,14 @@ CONCLUSIONS: Final[Mapping[str, ExitCode]] = MappingProxyType(
 class CommandFailed(Exception):
     """Ends the command with a line that says what is wrong, and one that says what to do."""
 
-    def __init__(self, code: ExitCode, problem: str, hint: str | None = None) -> None:
-        super().__init__(code, problem, hint)
+    def __init__(self, code: ExitCode, problem: str, fix: str | None = None) -> None:
+        super().__init__(code, problem, fix)
         self.code = code
         self.problem = problem
-        self.hint = hint
+        self.fix = fix
 
     def __str__(self) -> str:
-        return f"{self.problem}\n  {self.hint}" if self.hint else self.problem
+        return f"{self.problem}\n  {self.fix}" if self.fix else self.problem
 
 
 def code_of(error: AssayError) -> ExitCode:

@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from assay.cli.output.stream import emit
+from assay.cli.output.stream import emit_lines
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Parser
@@ -40,7 +40,7 @@ def execute(options: argparse.Namespace) -> int:
     lines = [line for suite in suites for line in explain(options.id, suite)]
     if not lines:
         raise CommandFailed(ExitCode.USAGE, f"nothing has the id {options.id}", similar(options.id, suites))
-    emit("\n".join(lines) + "\n")
+    emit_lines(lines)
     return ExitCode.OK
 
 

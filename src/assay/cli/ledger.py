@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from assay.cli.output.stream import emit
+from assay.cli.output.stream import emit_lines
 from assay.model.error import MissingExtra
 
 from .exit_code import CommandFailed, ExitCode
@@ -61,12 +61,12 @@ def verify_ledger(options: argparse.Namespace) -> int:
         try:
             verified = verify_segment(path, trust)
         except InvalidSegment as error:
-            emit(printable(f"FAILURE {path.name}: {error.reason}: {error}") + "\n")
+            emit_lines([f"FAILURE {path.name}: {error.reason}: {error}"])
             codes.append(ExitCode.DOES_NOT_CONFORM)
         except OSError as error:
             raise unreadable(path, error) from error
         else:
-            emit(segment_line(verified, trust))
+            emit_lines([segment_line(verified, trust)])
             codes.append(ExitCode.OK if verified.is_complete else ExitCode.INCOMPLETE)
     return ExitCode.DOES_NOT_CONFORM if ExitCode.DOES_NOT_CONFORM in codes else max(codes)
 
@@ -112,9 +112,9 @@ def unreadable(path: Path, error: OSError) -> CommandFailed:
 
 def segment_line(verified: VerifiedSegment, trust: Trust) -> str:
     if verified.is_complete:
-        return f"verified {verified.name}: {verified.lines} lines, signed by {verified.key_id}\n"
+        return f"verified {verified.name}: {verified.lines} lines, signed by {verified.key_id}"
     gaps = "; ".join(gaps_of(verified, trust))
-    return f"incomplete {verified.name}: {verified.lines} lines, {gaps}\n"
+    return f"incomplete {verified.name}: {verified.lines} lines, {gaps}"
 
 
 def gaps_of(verified: VerifiedSegment, trust: Trust) -> Iterator[str]:
@@ -139,10 +139,10 @@ def show_ledger(options: argparse.Namespace) -> int:
     for path in segments_at(options.path):
         try:
             lines = map(entry_line, SegmentReader(path))
-            while text := "".join(islice(lines, AT_ONCE)):
-                emit(text)
+            while some := list(islice(lines, AT_ONCE)):
+                emit_lines(some)
         except InvalidSegment as error:
-            emit(printable(f"FAILURE {path.name}: {error.reason}: {error}") + "\n")
+            emit_lines([f"FAILURE {path.name}: {error.reason}: {error}"])
             code = ExitCode.DOES_NOT_CONFORM
         except OSError as error:
             raise unreadable(path, error) from error
@@ -152,12 +152,7 @@ def show_ledger(options: argparse.Namespace) -> int:
 def entry_line(entry: VerifiedLine) -> str:
     line = entry.line
     parts = [f"{line.seq:>6}", line.time, f"{line.event:<16}", line.target, *details(line)]
-    return printable("  ".join([*parts, entry.hash[: len("sha256:") + HASH_LETTERS]])) + "\n"
-
-
-def printable(text: str) -> str:
-    """A name comes from a client: it must not move the cursor or begin a line."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    return "  ".join([*parts, entry.hash[: len("sha256:") + HASH_LETTERS]])
 
 
 def details(line: Line) -> Iterator[str]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.cli.options.suite import FUZZ, add_suite
-from assay.cli.output.stream import emit
+from assay.cli.output.stream import emit_lines
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Parser
@@ -47,7 +47,7 @@ def execute(options: argparse.Namespace) -> int:
     from assay.lab.extra import require_lab
 
     require_lab()
-    emit("\n".join(lines_of(options)) + "\n")
+    emit_lines(lines_of(options))
     return ExitCode.OK
 
 

@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 from typing import Final, cast
 
 from assay import __version__
-from assay.cli.output.stream import emit, open_closed_streams, say
+from assay.cli.output.stream import emit, open_closed_streams, say_lines
 from assay.model.error import AssayError
 
 from .exit_code import CommandFailed, ExitCode, code_of
@@ -61,7 +61,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def run(arguments: list[str]) -> int:
     if not arguments:
-        say(help_text())
+        say_lines(help_text().split("\n"))
         return ExitCode.USAGE
     name, *rest = arguments
     if name in ("-h", "--help"):
@@ -111,9 +111,10 @@ def parse_and_run(parser: Parser, execute: Callable[[argparse.Namespace], int], 
 
 def report(failure: Exception, code: ExitCode, cause: BaseException | None, arguments: list[str]) -> ExitCode:
     if cause is not None and "--traceback" in arguments:
-        traceback.print_exception(cause)
+        say_lines("".join(traceback.format_exception(cause)).splitlines())
     kind = "" if code is ExitCode.INTERRUPTED else "error: "
-    say(f"assay: {kind}{failure}")
+    problem, fix = getattr(failure, "problem", str(failure)), getattr(failure, "fix", None)
+    say_lines([f"assay: {kind}{problem}", *([f"  {fix}"] if fix else [])])
     return code
 
 

@@ -20,7 +20,7 @@ import argparse
 import asyncio
 
 from assay.cli.options.suite import add_suite
-from assay.cli.output.stream import emit
+from assay.cli.output.stream import emit_lines
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Parser
@@ -57,5 +57,5 @@ def execute(options: argparse.Namespace) -> int:
         require_tokens()
     trials = asyncio.run(run_trials(chosen, suite, quick=options.quick))
     uncaught = list(missed(trials))
-    emit("\n".join((*uncaught, *map(str, rates(trials)), str(total(trials)))) + "\n")
+    emit_lines((*uncaught, *map(str, rates(trials)), str(total(trials))))
     return ExitCode.DOES_NOT_CONFORM if uncaught else ExitCode.OK

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.cli.options.access import access_from, add_access
 from assay.cli.options.subject import add_endpoints, targets_from
 from assay.cli.options.value import seconds
-from assay.cli.output.entry import as_json, difference_text, report_text
-from assay.cli.output.stream import emit, say
+from assay.cli.output.entry import as_json, difference_lines, report_lines
+from assay.cli.output.stream import emit, emit_lines, say_lines
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Action, Parser
@@ -105,9 +105,9 @@ def build(options: argparse.Namespace) -> int:
     )
     registration = asyncio.run(describe(targets_from(options), entry))
     if registration.report.issues:
-        say(report_text(registration.report, "the entry").rstrip("\n"))
+        say_lines(report_lines(registration.report, "the entry"))
     if registration.changes is not None:
-        say(difference_text(registration.changes).rstrip("\n"))
+        say_lines(difference_lines(registration.changes))
     if not registration.acceptable:
         return ExitCode.DOES_NOT_CONFORM
     write(registration, options.output, manifests=options.manifests)
@@ -146,7 +146,10 @@ def check_entry(options: argparse.Namespace) -> int:
     from assay.certify.registry.registration import read_file
 
     _, report = read(read_file(options.file))
-    emit(as_json(report) if options.format == "json" else report_text(report, str(options.file)))
+    if options.format == "json":
+        emit(as_json(report))
+    else:
+        emit_lines(report_lines(report, str(options.file)))
     return ExitCode.OK if report.valid else ExitCode.DOES_NOT_CONFORM
 
 
@@ -159,7 +162,10 @@ def diff_entries(options: argparse.Namespace) -> int:
 
     old, new = options.old, options.new
     changes = difference(read_entry(old), read_entry(new), read_manifests(old), read_manifests(new))
-    emit(as_json(changes) if options.format == "json" else difference_text(changes))
+    if options.format == "json":
+        emit(as_json(changes))
+    else:
+        emit_lines(difference_lines(changes))
     return ExitCode.OK if changes.acceptable else ExitCode.DOES_NOT_CONFORM
 
 

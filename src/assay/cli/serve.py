@@ -35,7 +35,7 @@ from assay.cli.options.profile import add_profile, use_profile
 from assay.cli.options.python_server import REFERENCE, load_server
 from assay.cli.options.telemetry import add_telemetry, use_telemetry
 from assay.cli.options.value import network, port, seconds
-from assay.cli.output.stream import say
+from assay.cli.output.stream import emit_lines, say
 from assay.model.error import MissingExtra, TlsError
 from assay.protocol.http.policy import LOOPBACK
 
@@ -165,7 +165,7 @@ def announcer(server: Server) -> Callable[[str], None]:
         base = url.removesuffix(urlsplit(url).path)
         protection = ["  - requires a bearer token"] if server.auth is not None else []
         lines = [f"{title(server)} running on {base}", f"  - MCP endpoint: {url}", *protection]
-        print(*lines, sep="\n", flush=True)
+        emit_lines(lines)
 
     return announce
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from assay.lab.harness.golden.canonical import canonical
 from assay.lab.harness.golden.frame_difference import FrameDifference, frame_differences
 from assay.lab.harness.run import rejudge as harness
-from assay.lab.harness.run.archive import RUN_FILE, read_run, run_file
+from assay.lab.harness.run.archive import RUN_FILE, TRACE, read_run, run_file
 from assay.lab.harness.run.difference import Difference, difference
 from assay.lab.harness.run.run import BadRun, CellResult, Run
 from assay.lab.harness.trace.file import BadTrace, read_trace
@@ -88,8 +89,11 @@ def _files_at(path: Path) -> list[Path]:
     stored = path / RUN_FILE if path.is_dir() else path
     if stored.name == RUN_FILE and stored.exists():
         run = read_run(stored)
-        return [(stored.parent / cell.trace).resolve() for cell in run.cells if cell.trace]
-    return sorted(path.rglob("*.ndjson")) if path.is_dir() else [path]
+        home = stored.parent.resolve()
+        return [Path(os.path.normpath(home / cell.trace)) for cell in run.cells if cell.trace]
+    if path.is_dir():
+        return sorted(path.rglob(f"*{TRACE}"))
+    return [path.resolve() if path.is_symlink() else path]  # a link that the user names is meant
 
 
 def compare(before: Path, after: Path) -> Difference:

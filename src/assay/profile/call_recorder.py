@@ -10,6 +10,7 @@ from assay.model.effect import Effect
 from assay.model.error import RpcError
 from assay.model.jsonrpc import CallParams
 from assay.protocol.layer import Ending
+from assay.model.visible import visible_record
 from assay.protocol.layer import LayeredCall as Call
 
 from .digests import EMPTY_OBJECT, digest, digest_of_effects, digest_of_json
@@ -17,6 +18,7 @@ from .port import LedgerFailed, LedgerPort, LedgerPosition, Record
 from .summary import Summary
 
 logger: Final = logging.getLogger("assay.profile")
+logger.addFilter(visible_record)
 
 INVOKED: Final = "tool_invocation"
 FAILED: Final = "tool_failure"

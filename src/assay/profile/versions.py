@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from assay.model.definition import PromptDefinition
 from assay.model.result import PromptResult
+from assay.model.visible import visible_record
 from assay.protocol.layer import Host
 from assay.protocol.layer import PromptComponent as Prompt
 from assay.revisions.revision import Revision
@@ -22,6 +23,7 @@ from .digests import digest_of
 from .keys import VERSION
 
 logger: Final = logging.getLogger("assay.profile")
+logger.addFilter(visible_record)
 
 
 class Version(Struct, omit_defaults=True):

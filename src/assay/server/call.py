@@ -18,6 +18,7 @@ from assay.model.effect import Effect
 from assay.model.error import AskError, InsufficientScope
 from assay.model.jsonrpc import Envelope, Notification, RequestId
 from assay.model.result import Cache
+from assay.model.visible import visible_record
 from assay.protocol.codec import decode_params, encode
 from assay.protocol.coroutine import is_closing
 from assay.protocol.layer import Ending
@@ -30,6 +31,7 @@ from .services import Services
 
 T = TypeVar("T")
 logger = logging.getLogger("assay")
+logger.addFilter(visible_record)
 
 
 class EndedEarly(Exception):

@@ -8,10 +8,12 @@ from __future__ import annotations
 import logging
 
 from assay.model.error import INTERNAL_ERROR, AskError, ResourceNotFound, RpcError, ToolError
+from assay.model.visible import visible_record
 
 from .call import Call, Cancelled, EndedEarly
 
 logger = logging.getLogger("assay")
+logger.addFilter(visible_record)
 
 
 class ReadFailed(Exception):

@@ -14,12 +14,15 @@ from collections.abc import Mapping
 from time import monotonic, time_ns
 from typing import Any, Final
 
+from assay.model.visible import visible_record
+
 from .collector import CollectorClient
 from .labels import OPERATIONS, SESSIONS
 from .otlp import DurationMetric, RequestSpan, encode_attributes, write_metrics, write_spans
 from .outcome import OK
 
 log: Final = logging.getLogger("assay.telemetry")
+log.addFilter(visible_record)
 CLOSE_TIMEOUT: Final = 2.0
 """Seconds to send the last spans at exit."""
 SPAN_INTERVAL: Final = 0.2

@@ -280,5 +280,5 @@ def test_data_is_json_without_markup() -> None:
 
 
 def test_invisible_characters_are_escaped() -> None:
-    assert plain("a\u202eb\x00\n") == "a\\u202eb\\u0000\n"
+    assert plain("a\u202eb\x00\n") == "a\\u202eb␀\n"
     assert ticked("a `<b>` c") == "a <code>&lt;b&gt;</code> c"

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report import sarif
-from assay.lab.report.sarif import render
+from assay.lab.report.registry import renderer
 from tests.lab.runs import cell, finding, run_of
 
+render = renderer("sarif")
 SCHEMA = jsonschema_rs.validator_for(
     json.loads((Path(__file__).parent / "sarif.schema.json").read_text("utf-8")), validate_formats=True
 )

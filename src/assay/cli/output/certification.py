@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from textwrap import fill
+from textwrap import wrap
 from typing import Final
 
 from assay.certify.bundle import layout
@@ -23,7 +23,7 @@ from assay.lab.live import Live
 
 from .progress import progress
 from .run import on_signal
-from .stream import emit, say
+from .stream import emit, say_lines
 
 MOST: Final = 3
 """Findings of one demand; all are in the report."""
@@ -45,7 +45,7 @@ async def show_certification(live: Live[RunEvent, Bundle], badge: Path | None, *
     if badge is not None:
         _write_badge(bundle, badge)
     if not quiet:
-        say("\n".join((*_summary(bundle.summary, bundle.path), *_unused(bundle))))
+        say_lines((*_summary(bundle.summary, bundle.path), *_unused(bundle)))
     emit(bundle.files[layout.SUMMARY].decode())
     return CONCLUSIONS[bundle.conclusion]
 
@@ -118,13 +118,13 @@ def _unmeasured(summary: Summary) -> Iterator[str]:
         yield "not measured:"
     for reason, names in by_reason.items():
         yield f"  {reason}:"
-        yield _wrapped(", ".join(names))
+        yield from _wrapped(", ".join(names))
 
 
-def _wrapped(names: str) -> str:
+def _wrapped(names: str) -> list[str]:
     """Without breaking a name: people copy and search for them."""
     indent = " " * 4
-    return fill(
+    return wrap(
         names,
         WIDTH,
         initial_indent=indent,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from html import escape
 from typing import Any, Final
 
 import msgspec
 
 from assay.lab.harness.golden.frame_difference import FrameDifference
 from assay.lab.harness.run.difference import CellChange, CheckChange, Difference, Trend
-from assay.lab.report.markdown import bounded, code, details, tag
+from assay.lab.report.markdown import bounded, code, details, escaped, inline, tag
+from assay.model.visible import visible, visible_lines, visible_values
 
 PLACES: Final = 3
 """Places that are named for one change."""
@@ -20,15 +20,16 @@ Group = list[CellChange]
 
 
 def as_text(difference: Difference) -> str:
-    return "\n".join((*_lines(difference), summary(difference))) + "\n"
+    return "".join(f"{visible(text)}\n" for text in (*_lines(difference), summary(difference)))
 
 
 def as_json(difference: Difference) -> str:
     value = {**msgspec.to_builtins(difference), "counts": msgspec.to_builtins(difference.counts)}
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+    return visible_lines(msgspec.json.format(msgspec.json.encode(value), indent=2).decode()) + "\n"
 
 
 def as_markdown(difference: Difference) -> str:
+    difference = msgspec.convert(visible_values(msgspec.to_builtins(difference)), Difference)
     return bounded([f"## {summary(difference)}"], [_block(group) for group in groups(difference.cells)])
 
 
@@ -100,14 +101,14 @@ def line(text: str) -> str:
 def _block(group: Group) -> str:
     cell = group[0]
     title = f"<b>{cell.trend}</b> {tag(cell.scenario)} {tag(cell.before)} → {tag(cell.after)}"
-    return details(f"{title} ({escape(places(group))})", _details(cell), is_open=cell.trend is Trend.WORSE)
+    return details(f"{title} ({escaped(places(group))})", _details(cell), is_open=cell.trend is Trend.WORSE)
 
 
 def _details(cell: CellChange) -> Iterator[str]:
     if cell.reason:
         yield f"- {code(cell.reason)}"
     for change in cell.checks:
-        yield f"- {code(change.check)}: {change.before} → {change.after}"
+        yield f"- {code(change.check)}: {inline(change.before)} → {inline(change.after)}"
         if change.finding is not None:
             yield f"  - expected: {code(change.finding.expected)}"
             yield f"  - observed: {code(change.finding.observed)}"

@@ -10,15 +10,14 @@ if TYPE_CHECKING:
     from assay.certify.registry.form import ValidationReport
 
 
-def report_text(report: ValidationReport, name: str) -> str:
-    lines = [str(issue) for issue in report.issues]
-    return "\n".join([*lines, f"{name} is {'' if report.valid else 'not '}valid"]) + "\n"
+def report_lines(report: ValidationReport, name: str) -> list[str]:
+    return [*map(str, report.issues), f"{name} is {'' if report.valid else 'not '}valid"]
 
 
-def difference_text(changes: Difference) -> str:
+def difference_lines(changes: Difference) -> list[str]:
     lines = [str(change) for change in changes.changes] or ["nothing changed"]
     verdict = "may follow the old entry" if changes.acceptable else "may not follow the old entry"
-    return "\n".join([*lines, f"the new entry {verdict}"]) + "\n"
+    return [*lines, f"the new entry {verdict}"]
 
 
 def as_json(value: Any) -> str:

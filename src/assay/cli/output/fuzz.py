@@ -15,6 +15,7 @@ from assay.lab.fuzz.fuzzer import FuzzCounts
 from assay.lab.fuzz.session import FuzzResult, FuzzSession
 from assay.lab.harness.run.conclusion import conclude
 from assay.lab.report.registry import renderer
+from assay.model.visible import visible
 
 from .run import on_signal, show_report
 from .stream import say
@@ -90,7 +91,7 @@ class FuzzProgress:
 
 def line(counts: FuzzCounts, seconds: float) -> str:
     rate = counts.cases / seconds if seconds else 0.0
-    return (
+    return visible(
         f"{seconds:.0f} s: {counts.cases} conversations ({rate:.0f}/s), {findings(counts.findings)}, "
         f"at {counts.target}"
     )

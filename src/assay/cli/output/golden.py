@@ -18,17 +18,14 @@ MOST: Final = 20
 PLACES: Final = 3
 
 
-def golden_text(comparison: Comparison, golden: Golden, home: Path) -> str:
+def golden_lines(comparison: Comparison, golden: Golden, home: Path) -> Iterator[str]:
     """Traces of the run are named from `home`."""
-    lines = (
-        *_verdicts(comparison.cells),
-        *_frames(comparison.cells, golden, home),
-        *_cells("missing: in the golden run, not in this one", comparison.missing),
-        *_cells("extra: in this run, not in the golden one", comparison.extra),
-        *_normalised(comparison),
-        headline(comparison, golden),
-    )
-    return "\n".join(lines) + "\n"
+    yield from _verdicts(comparison.cells)
+    yield from _frames(comparison.cells, golden, home)
+    yield from _cells("missing: in the golden run, not in this one", comparison.missing)
+    yield from _cells("extra: in this run, not in the golden one", comparison.extra)
+    yield from _normalised(comparison)
+    yield headline(comparison, golden)
 
 
 def headline(comparison: Comparison, golden: Golden) -> str:

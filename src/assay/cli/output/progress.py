@@ -18,6 +18,7 @@ from assay.lab.harness.run.event import (
 from assay.lab.harness.run.run import CellResult, SubjectRecord
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.verdict import Outcome
+from assay.model.visible import visible
 
 from .stream import say
 
@@ -133,7 +134,7 @@ class Live:
             for line in lines_of([result]):
                 self._say(line)
         bad = ", ".join(f"{count} {outcome}" for outcome, count in self._bad.items())
-        self._bar.update(self._task, advance=1, description=result.scenario, bad=bad)
+        self._bar.update(self._task, advance=1, description=visible(result.scenario), bad=bad)
 
     def _say(self, line: str) -> None:
-        self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self._bar.console.print(visible(line), markup=False, highlight=False, soft_wrap=True)

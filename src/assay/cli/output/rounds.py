@@ -28,7 +28,7 @@ from assay.lab.rounds import (
 
 from .progress import progress
 from .run import on_signal, show_report
-from .stream import emit, say
+from .stream import emit_lines, say
 
 CLEAR: Final = "\033[2J\033[3J\033[H"
 
@@ -77,7 +77,7 @@ class RoundPrinter(ExitStack):
                 self._headline = headline(run)
                 _clear()
                 if self._form == "text":
-                    emit(f"{self._headline}\n\n")
+                    emit_lines([self._headline, ""])
                 show_report(run, live.path, self._form)
                 self._wait()
             case SubjectMissing(error):

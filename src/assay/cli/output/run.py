@@ -19,9 +19,9 @@ from assay.lab.live_run import LiveRun
 from assay.lab.report.registry import renderer
 
 from .delivery import deliver
-from .golden import golden_text
+from .golden import golden_lines
 from .progress import progress
-from .stream import emit, say
+from .stream import emit_lines, say, say_lines
 
 
 async def show_run(live: LiveRun, form: str, interrupt: Callable[[], None] | None = None) -> int:
@@ -75,9 +75,9 @@ def _show_golden(golden: GoldenResult, run: Run, path: Path | None, form: str, c
     elif run.interrupted:
         return code
     if not golden.recorded or golden.comparison.differs:
-        text = golden_text(golden.comparison, golden.golden, path.parent)
+        lines = golden_lines(golden.comparison, golden.golden, path.parent)
         # Standard output belongs to the report, unless people read both.
-        emit(text) if form == "text" or golden.recorded else say(text.rstrip("\n"))
+        emit_lines(lines) if form == "text" or golden.recorded else say_lines(lines)
     return ExitCode.DOES_NOT_CONFORM if golden.comparison.differs else code
 
 

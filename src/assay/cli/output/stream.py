@@ -1,12 +1,16 @@
-"""Standard output: colour on a terminal, any encoding, no error when the reader of a pipe closes it."""
+"""Standard output: colour on a terminal, any encoding, no error when the reader of a pipe closes it.
+
+Nothing that a subject chose acts on a terminal or in a CI system: see `assay.model.visible`."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import IO, Final
 
 from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.model.visible import visible_lines, visible_reason
 
 _RED, _GREEN, _YELLOW = "31", "32", "33"
 # The beginning of a line, and its colour. The first match counts.
@@ -34,7 +38,7 @@ COLOURS: Final = (
 
 def emit(text: str) -> None:
     """Write the result of a command."""
-    out = sys.stdout
+    out, text = sys.stdout, visible_lines(text)
     painted = paint(text) if out.isatty() and not os.environ.get("NO_COLOR") else text
     encoding = out.encoding or "utf-8"
     try:
@@ -48,11 +52,20 @@ def emit(text: str) -> None:
         raise CommandFailed(ExitCode.INCOMPLETE, problem, "free some space, or write elsewhere") from error
 
 
+def emit_lines(lines: Iterable[str]) -> None:
+    """Write the result of a command that consists of lines: a line break inside of one is shown."""
+    emit("".join(f"{visible_reason(line)}\n" for line in lines))
+
+
 def say(line: str, stream: IO[str] | None = None) -> None:
     """Write a line about what the command does, to standard error unless there is another stream."""
+    say_lines([line], stream)
+
+
+def say_lines(lines: Iterable[str], stream: IO[str] | None = None) -> None:
     stream = stream or sys.stderr
     try:
-        print(line, file=stream, flush=True)
+        print("\n".join(map(visible_reason, lines)), file=stream, flush=True)
     except BrokenPipeError:
         _discard(stream)
 

@@ -7,6 +7,7 @@ import json
 import msgspec
 
 from assay.certify.verification.procedure import VerificationReport
+from assay.model.visible import visible
 
 
 def as_text(report: VerificationReport) -> str:
@@ -18,14 +19,7 @@ def as_text(report: VerificationReport) -> str:
         attested = "self-attested" if report.self_attested else "metrics of a trusted harness"
         outcome = next(step.note for step in report.steps if step.name == "summary")
         lines.append(f"verified: {about}: {outcome}; {attested}")
-    return "".join(f"{_printable(line)}\n" for line in lines)
-
-
-def _printable(line: str) -> str:
-    """Text from a bundle must not move the cursor or begin a line."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in line
-    )
+    return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def as_json(report: VerificationReport) -> str:

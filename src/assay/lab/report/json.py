@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from assay.lab.harness.run.run import Run, dump_run
+
+ESCAPES: Final = True
 
 
 def render(run: Run) -> str:

@@ -1,14 +1,17 @@
 """A pull request comment: the conclusion, a small table, and the findings in collapsed sections.
 
-Text from a subject is in code spans, where it cannot mention users, link or act as markup.
+Text from a subject is in code spans, where it cannot mention users, link or act as markup. Control characters
+are already shown: see `registry.py`.
 """
 
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
+from urllib.parse import quote
 
 from assay.lab.harness.run.conclusion import Conclusion, conclude, headline
 from assay.lab.harness.run.defect import NAMED, Defect, defects, listed
@@ -24,6 +27,10 @@ LONGEST: Final = 600
 """Characters of one text from a subject."""
 COMMAND: Final = 4_000
 """Characters of a shell command; longer ones are not worth copying from a comment."""
+_MARKUP: Final = re.compile(r"[\\*_\[\]#|~<>&$]")
+_MARKUP_OR_LINK: Final = re.compile(rf"{_MARKUP.pattern}|`|:(?=//)|(?<=www)\.", re.IGNORECASE)
+_SPAN: Final = re.compile(r"(?<!`)(`[^`]+`)(?!`)")
+_MENTION: Final = re.compile(r"(?<!\w)@(?=\w)")
 SIGNS: Final = {
     Conclusion.CONFORMS: "✅",
     Conclusion.DOES_NOT_CONFORM: "❌",
@@ -33,7 +40,8 @@ SIGNS: Final = {
 
 
 def render(run: Run) -> str:
-    head = [f"## {SIGNS[conclude(run)]} {headline(run)}", *_subjects(run), "\n".join(_table(run))]
+    title = f"## {SIGNS[conclude(run)]} {inline(headline(run))}"
+    head = [title, *_subjects(run), "\n".join(_table(run))]
     remarks = "\n".join(_remarks(run))
     return bounded([*head, *([remarks] if remarks else [])], [_finding(defect) for defect in defects(run)])
 
@@ -63,9 +71,28 @@ def code(text: str, longest: int = LONGEST) -> str:
 
 
 def inline(text: str) -> str:
-    """Our own text, with markup escaped."""
-    flat = " ".join(text.split())
-    return "".join(f"\\{char}" if char in r"\*_[]#|~<>&$" else char for char in flat)
+    """Text with markup escaped, which neither links nor mentions anybody. Names in backticks stay code."""
+    parts = _SPAN.split(_unmentioned(" ".join(text.split())))
+    return "".join(
+        (_MARKUP if number % 2 else _MARKUP_OR_LINK).sub(r"\\\g<0>", part)
+        for number, part in enumerate(parts)
+    )
+
+
+def _unmentioned(text: str) -> str:
+    return _MENTION.sub(r"\\u0040", text)
+
+
+def linked(text: str, address: str) -> str:
+    """A link with that text; without an address on the web, only the text."""
+    if not address.startswith(("https://", "http://")):
+        return inline(text)
+    return f"[{inline(text)}]({quote(address, safe='/:?#@!$&*+,;=%~')})"
+
+
+def escaped(text: str) -> str:
+    """Text inside HTML, where Markdown is not rendered but users are mentioned."""
+    return html.escape(_unmentioned(" ".join(text.split())))
 
 
 def tag(text: str) -> str:
@@ -93,10 +120,12 @@ def _longest_fence(text: str) -> int:
 def _subjects(run: Run) -> Iterator[str]:
     lines = []
     for subject in run.subjects:
-        revisions = ", ".join(facts.revision for facts in subject.facts) or "supports no selected revision"
+        revisions = ", ".join(inline(facts.revision) for facts in subject.facts)
         # Clients are not discovered.
-        supports = f": {revisions}" if run.role == Role.SERVER.value else ""
-        lines.append(f"- {code(subject.name)} on {subject.transport}{supports}")
+        supports = (
+            f": {revisions or 'supports no selected revision'}" if run.role == Role.SERVER.value else ""
+        )
+        lines.append(f"- {code(subject.name)} on {inline(subject.transport)}{supports}")
     yield from ("\n".join(lines),) if lines else ()
 
 
@@ -107,7 +136,7 @@ def _table(run: Run) -> Iterator[str]:
     counts: dict[tuple[str, str], Counter[Outcome]] = {}
     for cell in run.cells:
         counts.setdefault((area(cell), cell.revision), Counter())[cell.outcome] += 1
-    yield f"| area | {' | '.join(revisions)} |"
+    yield f"| area | {' | '.join(map(inline, revisions))} |"
     yield f"|---|{'---|' * len(revisions)}"
     for name in sorted({name for name, _ in counts}):
         cells = (_share(counts.get((name, revision), Counter())) for revision in revisions)
@@ -128,7 +157,10 @@ def _share(count: Counter[Outcome]) -> str:
 
 def _remarks(run: Run) -> Iterator[str]:
     yield from (f"- stale in the baseline: {code(entry)}" for entry in run.stale)
-    yield from (f"- flaky: {code(scenario)} on {place} at {date}" for scenario, place, date in run.flaky)
+    yield from (
+        f"- flaky: {code(scenario)} on {inline(place)} at {inline(date)}"
+        for scenario, place, date in run.flaky
+    )
     broken: dict[tuple[str, str], list[str]] = {}
     for cell in run.cells:
         if cell.broke_off:
@@ -142,15 +174,14 @@ def _remarks(run: Run) -> Iterator[str]:
 def _finding(defect: Defect) -> str:
     baseline = " (expected by the baseline)" if defect.expected else ""
     requirement = tag(defect.finding.requirement)
-    title = f"<b>{defect.verdict}</b> {requirement} {html.escape(defect.title)}{baseline}"
+    title = f"<b>{defect.verdict}</b> {requirement} {escaped(defect.title)}{baseline}"
     return details(title, _explanation(defect))
 
 
 def _explanation(defect: Defect) -> Iterator[str]:
     finding = defect.finding
-    name = inline(finding.requirement)
-    linked = f"[{name}]({finding.link})" if finding.link else name
-    yield f"- {linked} ({finding.level}): {inline(finding.statement)}"
+    rule = linked(finding.requirement, finding.link)
+    yield f"- {rule} ({inline(finding.level)}): {inline(finding.statement)}"
     yield f"- check: {code(defect.check.id)}"
     yield f"- expected: {code(finding.expected)}"
     yield f"- observed: {code(finding.observed)}"
@@ -165,4 +196,4 @@ def _explanation(defect: Defect) -> Iterator[str]:
 
 
 def _where(cell: CellResult) -> str:
-    return f"{cell.transport}, {cell.revision}"
+    return inline(f"{cell.transport}, {cell.revision}")

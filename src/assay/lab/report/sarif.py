@@ -20,6 +20,8 @@ from assay.lab.harness.run.defect import NAMED, Defect, Occurrence, defects, lis
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import CheckResult, Finding
 
+from .markdown import inline
+
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE: Final = "RESULTS"
 MOST: Final = 5_000
@@ -34,19 +36,7 @@ LONGEST: Final = 1_000
 def render(run: Run) -> str:
     ordered = sorted(defects(run), key=lambda defect: (_level(run, defect) != "error", _key(defect)))
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(run, ordered[:MOST], len(ordered[MOST:]))]}
-    return msgspec.json.format(msgspec.json.encode(_without_surrogates(log)), indent=2).decode() + "\n"
-
-
-def _without_surrogates(value: Any) -> Any:
-    """Lone surrogates, which a subject may send, cannot be encoded and are replaced."""
-    match value:
-        case str():
-            return value.encode("utf-8", "replace").decode() if not value.isascii() else value
-        case list():
-            return [_without_surrogates(item) for item in value]
-        case dict():
-            return {key: _without_surrogates(item) for key, item in value.items()}
-    return value
+    return msgspec.json.format(msgspec.json.encode(log), indent=2).decode() + "\n"
 
 
 def _key(defect: Defect) -> tuple[str, str]:
@@ -85,11 +75,14 @@ def _rule(run: Run, defect: Defect) -> dict[str, Any]:
         # Code scanning shows this as the title of an alert.
         "shortDescription": {"text": _short(defect.title)},
         "fullDescription": {"text": statement},
-        "help": {"text": f"{finding.level}: {statement}", "markdown": f"**{finding.level}**: {statement}"},
+        "help": {
+            "text": f"{finding.level}: {statement}",
+            "markdown": f"**{inline(finding.level)}**: {inline(statement)}",
+        },
         "defaultConfiguration": {"level": _level(run, defect)},
         "properties": {"tags": ["mcp", finding.level]},
     }
-    return {**rule, "helpUri": finding.link} if finding.link else rule
+    return {**rule, "helpUri": finding.link} if finding.link.startswith("https://") else rule
 
 
 def _level(run: Run, defect: Defect) -> str:

@@ -13,6 +13,7 @@ from secrets import token_urlsafe
 from typing import Any, Final
 
 from assay.protocol.byte_budget import FREE_BYTES
+from assay.model.visible import visible_record
 from assay.protocol.coroutine import SuspendedCoroutine
 from assay.protocol.framing.websocket import POLICY, TOO_BIG
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
@@ -28,6 +29,7 @@ from .request import address_of
 from .websocket_writer import WebSocketWriter
 
 logger = logging.getLogger("assay")
+logger.addFilter(visible_record)
 
 CONCURRENT_MESSAGES: Final = 1024
 """Messages of one client in progress before reading pauses."""

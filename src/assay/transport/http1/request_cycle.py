@@ -7,6 +7,7 @@ import logging
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
+from assay.model.visible import visible_record
 from assay.protocol.http.asgi import AsgiScope, Message
 from assay.protocol.http.head_policy import Refusal
 from assay.transport.asgi.send import WholeResponseSend
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .connection import HttpConnection
 
 log: Final = logging.getLogger("assay.http")
+log.addFilter(visible_record)
 
 DISCONNECTED: Final[Message] = {"type": "http.disconnect"}
 BUFFERED: Final = 64 * 1024

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.model.visible import visible_record
 from assay.protocol.framing.websocket import (
     BINARY,
     CLOSE,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from .server_state import ServerState
 
 log: Final = logging.getLogger("assay.http")
+log.addFilter(visible_record)
 
 QUEUE_BYTES: Final = 64 * 1024
 """Size of the messages that may wait for the application before reading pauses."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 import msgspec
@@ -19,10 +19,11 @@ from msgspec import Struct
 
 from assay.lab.harness.naming import dashed
 from assay.lab.harness.run.archive import StorageError
-from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.run import LARGEST, CellResult, Run
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.trace.file import BadTrace, dump_trace, read_trace
 from assay.lab.harness.trace.frame import encode_frame, encode_header, first_link
+from assay.lab.harness.trace.regular_file import UnfitFile, read_regular
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult
 
@@ -78,6 +79,8 @@ class Golden(Struct, frozen=True):
         if not cell.trace:
             return None
         path = self.directory / dashed(place[0]) / cell.trace
+        if PurePath(cell.trace).name != cell.trace:
+            raise BadGolden(f"{path}: {VERDICTS} names a trace in another directory")
         try:
             trace = read_trace(path)
         except BadTrace as error:
@@ -204,7 +207,9 @@ def _cells(directory: Path) -> Iterator[tuple[Place, GoldenCell]]:
 
 def _read(path: Path, kind: Any) -> Any:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.json.decode(read_regular(path, LARGEST), type=kind)
+    except UnfitFile as error:
+        raise BadGolden(f"{path}: {error}") from error
     except OSError as error:
         raise BadGolden(f"{path}: {error.strerror}") from error
     except msgspec.DecodeError as error:

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import count
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
@@ -27,13 +27,15 @@ from assay.lab.harness.naming import dashed
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.trace.file import dump_trace
 from assay.lab.harness.trace.protocol_log import log_entries
+from assay.lab.harness.trace.regular_file import UnfitFile, read_regular
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Finding
 
 from .recording import now
-from .run import CellResult, Place, Run, dump_run, parse_run
+from .run import LARGEST, BadRun, CellResult, Place, Run, dump_run, parse_run
 
 RUN_FILE = "run.json"
+TRACE = ".ndjson"
 
 PREFIXES = {Role.SERVER: "server-", Role.CLIENT: ""}
 
@@ -189,11 +191,37 @@ def _located(cell: CellResult, home: Path) -> CellResult:
 def read_run(path: Path) -> Run:
     """
     Raises:
-        BadRun: not a stored run.
+        BadRun: not a stored run, or it names a trace elsewhere.
         OSError: the file cannot be read.
     """
     file = run_file(path)
-    return parse_run(file.read_bytes(), str(file))
+    try:
+        # A link to a run is the user's choice; a link to a device or a pipe is nobody's.
+        data = read_regular(Path(os.path.realpath(file)), LARGEST)
+    except UnfitFile as error:
+        raise BadRun(f"{file}: {error}") from error
+    run = parse_run(data, str(file))
+    for cell in run.cells:
+        if cell.trace and not is_beside(cell.trace, file.parent):
+            problem = f"the trace {cell.trace!r} of {cell.scenario} is not in the directories of this run"
+            raise BadRun(f"{file}: {problem}")
+    return run
+
+
+def is_beside(trace: str, home: Path) -> bool:
+    """Whether a run in `home` may name this trace: in its own directory, or in one beside it, as they are
+    stored. A run from a stranger could name any other file of the reader."""
+    path = PurePath(trace)
+    is_elsewhere = path.parts[:1] == ("..",)
+    inside = path.parts[1:] if is_elsewhere else path.parts
+    if path.is_absolute() or ".." in inside or path.suffix != TRACE or (is_elsewhere and len(inside) != 2):
+        return False
+    try:
+        base = os.path.realpath(home / ".." if is_elsewhere else home)
+        place = os.path.join(base, *inside)
+        return os.path.realpath(place) == place  # no part of it is a link
+    except ValueError:  # a null character
+        return False
 
 
 def run_file(path: Path) -> Path:

@@ -11,6 +11,7 @@ import msgspec
 from assay.revisions.registry import BY_DATE
 
 from .frame import FORMAT, Frame, Header, decode_frame, encode_frame, encode_header, first_link
+from .regular_file import UnfitFile, read_regular
 from .trace import Trace
 
 MAX_BYTES: Final = 256 * 1024 * 1024
@@ -87,6 +88,8 @@ def read_trace(path: Path) -> Trace:
         BadTrace: the file is not a trace, or was modified.
         OSError: the file cannot be read.
     """
-    if path.stat().st_size > MAX_BYTES:
-        raise BadTrace(str(path), f"larger than {MAX_BYTES} bytes")
-    return parse_trace(path.read_bytes(), str(path))
+    try:
+        data = read_regular(path, MAX_BYTES)
+    except UnfitFile as error:
+        raise BadTrace(str(path), str(error)) from error
+    return parse_trace(data, str(path))

@@ -2,4 +2,5 @@
 
 from .page import render
 
-__all__ = ["render"]
+ESCAPES = True  # the frames are shown as they were sent
+__all__ = ["ESCAPES", "render"]

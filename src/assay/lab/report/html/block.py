@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
@@ -13,12 +12,10 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from assay.model.visible import visible_lines
+
 # Inside a script element, only these could end it or open a comment.
 _ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
-# Control characters, and those that change the direction of the text around them.
-_INVISIBLE: Final = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 def block(value: Any) -> str:
@@ -39,12 +36,18 @@ def ticked(text: str) -> Markup:
 
 def plain(text: str) -> str:
     """The text with invisible characters escaped."""
-    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return visible_lines(text)
+
+
+def _written(value: object) -> object:
+    """A value as a template writes it: every text is from a stored run, which may come from anybody."""
+    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def template(path: Path, **filters: Callable[..., object]) -> Template:
     """A template with these filters, which escapes every value that is not `Markup`."""
     environment = Environment(
+        finalize=_written,
         loader=FileSystemLoader(path.parent),
         autoescape=True,
         undefined=StrictUndefined,

@@ -14,11 +14,13 @@ function make(tag, fields, ...children) {
   return element;
 }
 
-const INVISIBLE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\u{e0000}-\u{e0fff}]/gu;
+const hex = (unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0');
 
-// Escapes characters that are invisible or change the text direction.
+// Shows characters that are invisible or change the text direction.
 function plain(text) {
-  return String(text).replace(INVISIBLE, (char) => '\\u' + char.charCodeAt(0).toString(16).padStart(4, '0'));
+  return String(text).replace(INVISIBLE, (char) =>
+    char < ' ' ? String.fromCharCode(0x2400 + char.charCodeAt(0)) : char.split('').map(hex).join(''));
 }
 
 // Text in backticks becomes code.

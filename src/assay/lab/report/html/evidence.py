@@ -59,6 +59,8 @@ def _evidence(path: Path, budget: int) -> Evidence:
         return Evidence(missing=f"not shown: {error.problem}")
     except OSError as error:
         return Evidence(missing=f"not shown: {error.strerror}")
+    except ValueError as error:  # a null character
+        return Evidence(missing=f"not shown: {error}")
     return Evidence(data) if len(data) <= budget else Evidence(missing=TOO_LARGE)
 
 
