@@ -5,7 +5,6 @@ A published list never changes. Signed results contain its SHA-256, so that no d
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache, cached_property
@@ -15,6 +14,8 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+
+from assay.lab.harness.bounded_toml import parse_toml
 
 INTELGRAPH: Final = "intelgraph/2025-10"
 
@@ -72,8 +73,8 @@ def read(data: bytes) -> Profile:
         BadProfile: the data is not a valid profile.
     """
     try:
-        document = msgspec.convert(tomllib.loads(data.decode()), _Document)
-    except (ValueError, RecursionError) as error:
+        document = msgspec.convert(parse_toml(data), _Document)
+    except ValueError as error:
         raise BadProfile(f"not a profile: {error}") from error
     ids = [demand.id for demand in document.demand]
     if len(set(ids)) != len(ids):

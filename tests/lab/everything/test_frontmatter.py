@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.lab.everything.skills.frontmatter import frontmatter_of, says
+from assay.lab.everything.skills.frontmatter import LONGEST, frontmatter_of, says
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,7 @@ def test_what_is_written_cannot_mean(written: Any, value: Any) -> None:
 def test_any_text_can_be_read(text: str) -> None:
     fields = frontmatter_of(f"---\n{text}\n---\n")
     assert fields is None or says(fields, fields) in (True, False)
+
+
+def test_block_of_a_hostile_size_is_not_read() -> None:
+    assert frontmatter_of(f"---\na: {'x' * LONGEST}\n---\n") is None

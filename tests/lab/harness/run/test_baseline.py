@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.lab.harness.run.baseline import BadBaseline, compare, is_expected, read_baseline
+from assay.lab.harness.run.baseline import LARGEST, BadBaseline, compare, is_expected, read_baseline
 from assay.lab.harness.run.conclusion import Conclusion, conclude, headline
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import Outcome, Verdict
@@ -112,3 +112,17 @@ def test_cells_with_different_outcomes_are_flaky() -> None:
         PASSED, cell("a.b", ("c.d", Verdict.FAILURE), attempt=2), cell("e.f", ("c.d", Verdict.SUCCESS))
     )
     assert run.flaky == [("a.b", "stdio", PASSED.revision)]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x" * (LARGEST + 1), f"larger than {LARGEST} bytes"),
+        ("- " * 5000, "nested too deeply"),
+        ("a: &a {x: 1}\nserver: {<<: [*a, *a]}", "cannot merge mappings"),
+    ],
+)
+def test_hostile_baseline_is_refused(text: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "baseline.yaml").write_text(text)
+    with pytest.raises(BadBaseline, match=problem):
+        read_baseline(tmp_path / "baseline.yaml")

@@ -10,12 +10,14 @@ method = "ignore"                     # accept any value; or "name": equal value
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+
+from assay.lab.harness.bounded_toml import LARGEST, BadToml, parse_toml
+from assay.lab.harness.trace.regular_file import UnfitFile, read_regular
 
 from .normaliser import Method, Volatile
 
@@ -50,14 +52,12 @@ def read_rules(path: Path) -> Rules:
         BadGolden: the file cannot be read, or is invalid.
     """
     try:
-        stored = msgspec.convert(tomllib.loads(path.read_text("utf-8")), _File)
+        stored = msgspec.convert(parse_toml(read_regular(path, LARGEST)), _File)
     except FileNotFoundError:
         return Rules()
     except OSError as error:
         raise BadGolden(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadGolden(f"{path}: not TOML: {error}") from error
-    except msgspec.ValidationError as error:
+    except (BadToml, UnfitFile, msgspec.ValidationError) as error:
         raise BadGolden(f"{path}: {error}") from error
     return Rules(tuple(_checked(rule, str(path)) for rule in stored.volatile))
 

@@ -18,11 +18,12 @@ from msgspec import Struct
 
 from assay.lab.harness.naming import matches
 from assay.lab.harness.scenario import Scenario
+from assay.lab.harness.trace.regular_file import UnfitFile, read_regular
 from assay.lab.harness.verdict import CheckResult, Verdict
 
 from .run import CellResult, Run
 
-LARGEST = 1024 * 1024
+LARGEST = 256 * 1024
 
 
 class BadBaseline(ValueError):
@@ -55,12 +56,21 @@ def read_baseline(path: Path, role: str = "server") -> list[Entry]:
     """
     import yaml
 
+    class Loader(yaml.SafeLoader):
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            """Nested merges (`<<`) multiply: a kilobyte would take gigabytes."""
+            if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
+                raise yaml.YAMLError("a baseline cannot merge mappings with <<")
+
     try:
-        if path.stat().st_size > LARGEST:
-            raise BadBaseline(f"{path}: larger than {LARGEST} bytes")
-        value: Any = yaml.safe_load(path.read_text("utf-8"))
+        data = read_regular(path.resolve(), LARGEST)
+        value: Any = yaml.load(data.decode(), Loader)
     except OSError as error:
         raise BadBaseline(f"{path}: {error.strerror or error}") from error
+    except UnfitFile as error:
+        raise BadBaseline(f"{path}: {error}") from error
+    except RecursionError:
+        raise BadBaseline(f"{path}: not YAML: nested too deeply") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise BadBaseline(f"{path}: not YAML: {str(error).splitlines()[0]}") from error
     return [parse_entry(text) for text in _entries(value, role, path)]
