@@ -100,6 +100,7 @@ class Credentials:
             value.rpartition(" ")[2] for value in headers.values()
         ]  # what follows `Bearer`, `Basic` …
         secrets += [value for _, value in parse_qsl(urlsplit(self._url).query)]
+        secrets += [self._access.client_secret] if self._access.client_secret else []
         return Redaction(secrets, headers)
 
     def _token_set(self, tokens: Mapping[str, str]) -> TokenSet:

@@ -12,6 +12,7 @@ import msgspec
 
 from assay.lab.harness.links.broken_off import BrokenOff
 
+from .encoded_secret import EncodedSecrets
 from .frame import Frame, Header, Kind, Sender
 from .trace import Trace
 
@@ -27,12 +28,14 @@ _WITH_HEAD: Final = frozenset({Kind.REQUEST, Kind.HEAD})
 
 
 class Redaction:
-    """Replaces known secrets everywhere, and the values of headers that carry credentials."""
+    """Replaces known secrets everywhere, also in other encodings, and the values of headers that carry
+    credentials."""
 
     def __init__(
         self, secrets: Iterable[str] = (), headers: Iterable[str] = (), always: Iterable[str] = ALWAYS
     ) -> None:
         self._secrets: tuple[bytes, ...] = ()
+        self._encoded = EncodedSecrets()
         for secret in secrets:
             self.learn(secret)
         names = "|".join(re.escape(name) for name in (*always, *headers))
@@ -45,11 +48,12 @@ class Redaction:
         if len(secret) >= SHORTEST:
             # Longest first: a secret may be part of another.
             self._secrets = tuple(sorted({*self._secrets, *_forms(secret)}, key=len, reverse=True))
+            self._encoded.learn(secret.encode())
 
     def text(self, raw: bytes) -> bytes:
         for secret in self._secrets:
             raw = raw.replace(secret, REPLACEMENT)
-        return raw
+        return self._encoded.replaced(raw, REPLACEMENT)
 
     def head(self, raw: bytes) -> bytes:
         """Redact data that begins with an HTTP head, where credentials are found by header name."""
@@ -110,7 +114,8 @@ class Recorder:
             raise Flooded
         clean = self._redaction.head(raw) if kind in _WITH_HEAD else self._redaction.text(raw)
         moment = self._clock() - self.begun
-        frame = Frame(len(self._frames), round(moment, 6), sender, channel, kind, clean, info)
+        known = self._redaction.value(info) if info else info
+        frame = Frame(len(self._frames), round(moment, 6), sender, channel, kind, clean, known)
         self._frames.append(frame)
         self._bytes += len(raw)
         if sender is Sender.SUBJECT and self._on_next_frame is not None:
