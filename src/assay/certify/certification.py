@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -107,13 +108,17 @@ class Certification:
         await self._credentials.fetch_tokens()
         collector = RunCollector()
         arguments = (self._targets, self._credentials, self._options.evidence, entry_of(self._inputs))
+        end = time.monotonic() + self._options.deadline
         async with observed(*arguments) as subjects:
             for subject in subjects:
-                await self._judge(subject, collector, watch)
-                if collector.run.interrupted:
+                await self._judge(subject, collector, watch, max(end - time.monotonic(), 0.0))
+                if collector.run.interrupted or collector.run.expired:
                     break
         if collector.run.interrupted:
             raise Interrupted("interrupted: nothing was written")
+        if collector.run.expired:
+            problem = f"the deadline passed, {self._options.deadline:g} s: nothing was written"
+            raise CannotJudge(problem, "a longer one is set with --deadline; what is slow?")
         inputs = with_reported_name(self._inputs, collector.run)
         inputs = replace(inputs, created=this_moment())  # evidence is not older than what it proves
         contents = await asyncio.to_thread(_compose, collector, inputs, self._suite)
@@ -121,7 +126,9 @@ class Certification:
             await asyncio.to_thread(self._write, self._options.out, contents, inputs)
         return Bundle(contents.summary, contents.files, collector.run, self._options.out)
 
-    async def _judge(self, observed: ObservedSubject, collector: RunCollector, watch: Watch) -> None:
+    async def _judge(
+        self, observed: ObservedSubject, collector: RunCollector, watch: Watch, deadline: float
+    ) -> None:
         redaction = self._credentials.redaction
         conditions = Conditions(
             patience=self._options.timeout,
@@ -131,14 +138,14 @@ class Certification:
             out_of_band=observed.surroundings,
         )
         jobs = self._options.jobs or os.cpu_count() or 1
-        settings = RunSettings(self._suite, self._selection, conditions, jobs)
+        settings = RunSettings(self._suite, self._selection, conditions, jobs, deadline=deadline)
         try:
             run = await Runner(settings, [observed.subject], watch, collector.keep).run()
         except SubjectDown as down:
             raise not_there(down, observed.target) from down
         collector.add(run, redaction)
         unknown = [record for record in collector.run.subjects if not record.facts]
-        if unknown and not collector.run.interrupted:
+        if unknown and not (collector.run.interrupted or collector.run.expired):
             raise _speaks_nothing(unknown[0])
 
     def _write(self, out: Path, contents: BundleContents, inputs: Inputs) -> None:

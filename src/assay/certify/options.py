@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from assay.lab.harness.run.ending import DEADLINE
 from assay.lab.options import Access, Evidence
 
 LIFETIME: Final = timedelta(days=90)
@@ -26,6 +27,8 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     spec_version: tuple[str, ...] = ()
     allow_effects: bool = False
     timeout: float = 10.0
+    deadline: float = DEADLINE
+    """Seconds for all judging together; nothing is written if they are not enough."""
     jobs: int | None = None
     artifact: Path | None = None
     """The file that users install. Its digest ties the evidence to it."""

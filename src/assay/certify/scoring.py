@@ -16,8 +16,8 @@ from msgspec import Struct
 from assay.certify.bundle.layout import RUN_FOLDER
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.reason import Reason, ReasonKind, restored, stored
+from assay.lab.harness.run.ending import INTERRUPTED
 from assay.lab.harness.run.plan import is_defined
-from assay.lab.harness.run.recording import INTERRUPTED
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import CheckResult, Finding, Verdict

@@ -37,8 +37,8 @@ SUMMARY = "judge a server by a marketplace's profile; signed evidence and badge"
 GROUP = "certify"
 USAGE = "TARGET [options]  |  [options] -- COMMAND [ARGUMENT …]"
 PLAIN: Final = (
-    *("profile", "server", "server_version", "allow_effects", "timeout", "jobs", "artifact", "python"),
-    *("osv", "metrics", "trust_harness", "harness_key", "out", "force", "key", "lifetime"),
+    *("profile", "server", "server_version", "allow_effects", "timeout", "deadline", "jobs", "artifact"),
+    *("python", "osv", "metrics", "trust_harness", "harness_key", "out", "force", "key", "lifetime"),
 )
 """Options that go to the library as they are."""
 
@@ -64,6 +64,7 @@ def _add_selection(group: argparse._ArgumentGroup) -> None:
     add("--spec-version", action="append", default=[], metavar="DATE", help="only this revision; repeatable")
     add("--allow-effects", action="store_true", help="also call tools that may change the server's data")
     add("--timeout", type=seconds, default=10.0, metavar="S", help="seconds for one answer; default: 10")
+    add("--deadline", type=seconds, metavar="S", help="seconds for all judging together; default: 3600")
     add("--jobs", type=count, metavar="N", help="scenarios that run at once; default: the number of cores")
 
 

@@ -56,7 +56,7 @@ ONLY_FOR: Final = {
     "marketplace": ("registry", "observe", "otlp"),
 }
 NOT_FOR_FUZZ: Final = (
-    *("scenario", "all", "jobs", "repeat", "isolate", "baseline"),
+    *("scenario", "all", "jobs", "deadline", "repeat", "isolate", "baseline"),
     *("record_golden", "against_golden", "golden_ignore"),
     *("bearer_other", "bearer_weak", "bearer_expired", "bearer_foreign"),
     *("authority", "audience", "client_id", "token_scope"),

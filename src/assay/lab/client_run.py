@@ -30,7 +30,7 @@ from assay.lab.harness.transport import Transport
 
 from .error import InvalidOptions, LabError, SubjectNotStarted
 from .extra import require_tokens
-from .live_run import LiveRun
+from .live_run import LiveRun, deadline_of
 from .options import ClientOptions
 from .selection import client_suite, selection_of
 from .target import parse_command
@@ -102,10 +102,12 @@ class ClientConduct:
         selection = selection_of(options)
         if by_hand and not selection.scenarios:
             selection = msgspec.structs.replace(selection, scenarios=(OPEN_HOUSE,))
+        limit = options.timeout or (BY_HAND if by_hand else TIMEOUT)
         order = ClientOrder(
             client_suite(options.suite, options.scenario),
             selection,
-            limit=options.timeout or (BY_HAND if by_hand else TIMEOUT),
+            limit=limit,
+            deadline=deadline_of(options, limit),
             jobs=options.jobs or os.cpu_count() or 1,
             repeat=options.repeat,
             strict=options.strict,

@@ -88,7 +88,7 @@ class GoldenStep:
         return GoldenResult(self._golden, self._selected(comparison, transports))
 
     def _record(self, directory: Path, run: Run, home: Path) -> GoldenResult:
-        if run.interrupted or not any(cell.outcome in PROVED for cell in run.cells):
+        if run.interrupted or run.expired or not any(cell.outcome in PROVED for cell in run.cells):
             problem = "no golden run was recorded: the run was interrupted, or proved nothing"
             raise CannotJudge(problem, "run it again until it comes to a verdict")
         try:

@@ -10,6 +10,7 @@ import msgspec
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.run.archive import Archive, StorageError
 from assay.lab.harness.run.baseline import BadBaseline, Entry, compare, read_baseline, relevant
+from assay.lab.harness.run.ending import DEADLINE
 from assay.lab.harness.run.event import RunEvent, Watch
 from assay.lab.harness.run.plan import Selection, selected
 from assay.lab.harness.run.run import Run
@@ -84,7 +85,8 @@ class LiveRun(Live[RunEvent, Run]):
         try:
             run = await self._conduct.run(watch, self._archive)
             compared = compare(run, self._entries)
-            run = msgspec.structs.replace(run, expected=compared.expected, stale=compared.stale)
+            stale = [] if run.expired else compared.stale  # it may not have been reached
+            run = msgspec.structs.replace(run, expected=compared.expected, stale=stale)
             if self._archive is not None:
                 self.path = self._archive.finish(run)
         except SubjectDown as down:
@@ -97,6 +99,11 @@ class LiveRun(Live[RunEvent, Run]):
             except LabError as error:
                 self._golden = error
         return run
+
+
+def deadline_of(options: RunOptions, limit: float) -> float:
+    """Seconds for a whole run whose scenarios may take `limit` seconds each."""
+    return options.deadline or max(DEADLINE * options.repeat, 2 * limit)
 
 
 def _baseline(path: Path | None, conduct: Conduct) -> list[Entry]:

@@ -74,6 +74,9 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     jobs: int | None = None
     """Scenarios that run at once. Default: the number of cores."""
     repeat: int = 1
+    deadline: float | None = None
+    """Seconds for the whole run, which then ends as incomplete, with what was judged. Default: an hour for
+    each repetition, and never less than one scenario may take."""
     strict: bool = False
     """A violated SHOULD fails, too."""
     baseline: Path | None = None

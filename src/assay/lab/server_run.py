@@ -15,7 +15,7 @@ from assay.lab.harness.trace.trace import Trace
 from .access import Credentials
 from .error import LabError
 from .extra import require_lab
-from .live_run import LiveRun
+from .live_run import LiveRun, deadline_of
 from .options import Golden, JudgeOptions
 from .selection import selection_of, server_suite
 from .subjects import as_target, is_started, not_there, subjects_of, url_of
@@ -93,6 +93,7 @@ class ServerConduct:
             options.repeat,
             strict=options.strict,
             shared=not (options.isolate or alone),
+            deadline=deadline_of(options, conditions.limit),
         )
 
     def not_there(self, down: SubjectDown) -> LabError:

@@ -38,6 +38,7 @@ class RunCollector:
             subjects=[record for run in self._runs for record in run.subjects],
             cells=[cell for run in self._runs for cell in run.cells],
             interrupted=any(run.interrupted for run in self._runs),
+            expired=any(run.expired for run in self._runs),
             problem="; ".join(run.problem for run in self._runs if run.problem),
         )
 

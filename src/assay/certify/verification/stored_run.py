@@ -51,6 +51,8 @@ def trace_name(cell: CellResult) -> str:
 def _misdated(bundle: StoredBundle, stored: Run) -> Iterator[Refusal]:
     if stored.interrupted:
         yield Refusal(RefusalReason.BAD_EVIDENCE, RUN, "the run was interrupted")
+    if stored.expired:
+        yield Refusal(RefusalReason.BAD_EVIDENCE, RUN, "the deadline of the run passed")
     created = bundle.manifest.created
     try:
         age = parse_moment(created) - datetime.fromisoformat(stored.started)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from .value import count
+from .value import count, seconds
 
 if TYPE_CHECKING:
     from assay.lab.options import Golden
@@ -18,6 +18,8 @@ FORMATS: Final = "text, matrix, html, junit, sarif, json or markdown"
 def add_strictness(group: argparse._ArgumentGroup, role: str) -> None:
     add = group.add_argument
     add("--jobs", type=count, metavar="N", help="scenarios that run at once; default: the number of cores")
+    deadline = "seconds for the whole run, which then ends with what was judged; default: 3600"
+    add("--deadline", type=seconds, metavar="S", help=deadline)
     add("--repeat", type=count, metavar="N", help="run each scenario N times, and report flaky ones")
     add("--strict", action="store_true", help="a violated SHOULD fails, too")
     baseline = f"expected failures in YAML, `{role}: [scenario]`; entries that pass are errors"
@@ -44,6 +46,7 @@ def run_options(options: argparse.Namespace) -> dict[str, Any]:
         "spec_version": tuple(options.spec_version),
         "jobs": options.jobs,
         "repeat": options.repeat or 1,
+        "deadline": options.deadline,
         "strict": options.strict,
         "baseline": options.baseline,
         "output": options.output,

@@ -64,7 +64,8 @@ def exit_code(run: Run) -> ExitCode:
     """To select nothing of a subject that is there is a mistake in the options."""
     conclusion = conclude(run)
     is_there = any(subject.facts for subject in run.subjects)
-    nothing_selected = conclusion is Conclusion.INCOMPLETE and bool(run.problem) and is_there
+    problem = bool(run.problem) and not run.expired
+    nothing_selected = conclusion is Conclusion.INCOMPLETE and problem and is_there
     return ExitCode.USAGE if nothing_selected else CONCLUSIONS[conclusion.value]
 
 
@@ -72,7 +73,7 @@ def _show_golden(golden: GoldenResult, run: Run, path: Path | None, form: str, c
     assert path is not None  # a golden run needs stored traces
     if golden.recorded:
         say(f"golden: {golden.recorded} scenario runs recorded in {golden.golden.directory}")
-    elif run.interrupted:
+    elif run.interrupted or run.expired:
         return code
     if not golden.recorded or golden.comparison.differs:
         lines = golden_lines(golden.comparison, golden.golden, path.parent)

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from assay.lab.harness.links.broken_off import BrokenOff
 from assay.lab.harness.reason import Reason, ReasonKind, stored
-from assay.lab.harness.run.recording import INTERRUPTED, Conditions, now
+from assay.lab.harness.run.ending import INTERRUPTED
+from assay.lab.harness.run.recording import Conditions, now
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.run.runner import StoreTrace
 from assay.lab.harness.subject.subject import Subject

@@ -23,6 +23,8 @@ class ReasonKind(StrEnum):
     """The scenario did not reach its end."""
     INTERRUPTED = "interrupted"
     """The user stopped the run."""
+    DEADLINE = "deadline"
+    """The run had no time left."""
     SUBJECT_FAILED = "subject-failed"
     """The process of the subject ended with an error."""
     NO_CHECK = "no-check"

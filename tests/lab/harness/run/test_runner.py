@@ -7,6 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from assay.lab.harness.reason import ReasonKind
+from assay.lab.harness.run.conclusion import Conclusion, conclude
+from assay.lab.harness.run.ending import DEADLINE
 from assay.lab.harness.run.event import (
     CellFinished,
     CellsPlanned,
@@ -23,6 +26,7 @@ from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.subject.subject import CommandSubject, UrlSubject, served
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
+from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.warm_python import warm_python
@@ -125,3 +129,77 @@ async def test_scenario_with_effects_on_a_shared_server_runs_exclusively() -> No
 
     assert {count for effects, count in concurrent if effects} == {1}
     assert max(count for effects, count in concurrent if not effects) > 1
+
+
+DRIBBLING = (
+    SLOW
+    + """
+    elif "id" in message:
+        import threading
+        while not threading.Event().wait(0.01):
+            print(json.dumps({"jsonrpc": "2.0", "method": "notifications/message"}), flush=True)
+"""
+)
+FOR_EVER = Conditions(patience=1e6, limit=1e6)
+
+
+def let_time_pass(seconds: float) -> None:
+    """Everything that was to happen within these seconds happens now."""
+    loop = asyncio.get_running_loop()
+    real = loop.time
+    loop.time = lambda: real() + seconds  # type: ignore[method-assign]
+
+
+async def test_subject_that_dribbles_for_ever_is_cut_off_at_the_deadline(tmp_path: Path) -> None:
+    path = tmp_path / "dribbling.py"
+    path.write_text(DRIBBLING, "utf-8")
+    subject = CommandSubject([warm_python(), str(path)])
+    selection = Selection(("jsonrpc-unknown-method", "ping"), revisions=(HANDSHAKE[-1],))
+
+    def watch(event: RunEvent) -> None:
+        if isinstance(event, CellStarted):
+            let_time_pass(DEADLINE)
+
+    async with asyncio.timeout(DEADLINE + 20):
+        run = await Runner(RunSettings(protocol_suite(), selection, FOR_EVER), [subject], watch, store).run()
+    assert run.expired and not run.interrupted
+    assert conclude(run) is Conclusion.INCOMPLETE
+    assert [(cell.outcome, cell.reason_kind, cell.broke_off) for cell in run.cells] == [
+        (Outcome.INCOMPLETE, ReasonKind.DEADLINE, True)
+    ] * 2
+
+
+async def test_what_was_judged_before_the_deadline_stays() -> None:
+    def endless(scenario: Scenario) -> Scenario:
+        async def drive(stage: Any) -> None:
+            let_time_pass(DEADLINE)
+            await asyncio.Event().wait()
+
+        return msgspec.structs.replace(scenario, drive=drive)
+
+    suite, last = protocol_suite(), "tools.unknown-name"
+    suite = msgspec.structs.replace(
+        suite, scenarios={**suite.scenarios, last: endless(suite.scenarios[last])}
+    )
+    selection = Selection(("ping", last), revisions=(HANDSHAKE[-1],))
+    order = RunSettings(suite, selection, FOR_EVER)
+    traces: list[str] = []
+
+    def keep(result: CellResult, trace: Trace) -> CellResult:
+        traces.append(result.scenario)
+        return result
+
+    run = await Runner(order, [served("everything", Transport.HTTP)], lambda event: None, keep).run()
+    outcomes = {cell.scenario: cell.outcome for cell in run.cells}
+    assert outcomes == {"lifecycle.ping": Outcome.PASSED, last: Outcome.INCOMPLETE}
+    assert traces == ["lifecycle.ping"]
+
+
+async def test_deadline_during_discovery_ends_the_run_without_scenarios(tmp_path: Path) -> None:
+    path = tmp_path / "silent.py"
+    path.write_text("import sys\nfor line in sys.stdin: pass\n", "utf-8")
+    subject = CommandSubject([warm_python(), str(path)])
+    order = RunSettings(protocol_suite(), Selection(), FOR_EVER, deadline=0.1)
+    run = await Runner(order, [subject], lambda event: None, store).run()
+    assert (run.expired, run.cells) == (True, [])
+    assert run.problem == "the deadline of the run passed, 0.1 s: a longer one is set with --deadline"

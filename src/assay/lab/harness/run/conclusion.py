@@ -24,6 +24,8 @@ def conclude(run: Run) -> Conclusion:
     """Failures decide; without any, an unfinished scenario makes the run incomplete."""
     if run.interrupted:
         return Conclusion.INTERRUPTED
+    if run.expired:
+        return Conclusion.INCOMPLETE  # entries of a baseline that were not reached are not stale
     if run.stale or any(counts(run, check.verdict) for cell, check in unexpected(run)):
         return Conclusion.DOES_NOT_CONFORM
     proved = any(cell.outcome in (Outcome.PASSED, Outcome.WARNED, Outcome.FAILED) for cell in run.cells)

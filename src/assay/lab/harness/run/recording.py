@@ -34,7 +34,6 @@ from .run import CellResult
 
 T = TypeVar("T")
 UNOBSERVED: Final = Reason(ReasonKind.NOT_OBSERVED, "nothing that it looks for was observed")
-INTERRUPTED: Final = Reason(ReasonKind.INTERRUPTED, "interrupted")
 
 
 class Conditions(Struct, frozen=True):
@@ -164,11 +163,12 @@ async def run_all(coroutines: Iterable[Coroutine[Any, Any, None]]) -> None:
         raise errors.exceptions[0] from errors
 
 
-def interrupted(cell: Cell) -> CellResult:
-    return _bare(cell, Outcome.INCOMPLETE, INTERRUPTED)
+def unfinished(cell: Cell, reason: Reason) -> CellResult:
+    """The result of a scenario that was cut off, or never began."""
+    return _bare(cell, Outcome.INCOMPLETE, reason, broke_off=reason.kind is ReasonKind.DEADLINE)
 
 
-def _bare(cell: Cell, outcome: Outcome, reason: Reason | None) -> CellResult:
+def _bare(cell: Cell, outcome: Outcome, reason: Reason | None, *, broke_off: bool = False) -> CellResult:
     return CellResult(
         scenario=cell.scenario.id,
         title=cell.scenario.title,
@@ -177,6 +177,7 @@ def _bare(cell: Cell, outcome: Outcome, reason: Reason | None) -> CellResult:
         outcome=outcome,
         started=now(),
         **stored(reason),
+        broke_off=broke_off,
         attempt=cell.attempt,
         official=cell.scenario.official or "",
         area=cell.scenario.area,

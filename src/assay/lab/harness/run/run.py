@@ -80,6 +80,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
     """Role of the subjects."""
     strict: bool = False
     interrupted: bool = False
+    expired: bool = False
+    """Whether the deadline of the run passed."""
     problem: str = ""
     """Why nothing could be judged."""
     expected: list[str] = []

@@ -24,9 +24,10 @@ from assay.model.version import VERSION
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
 
+from .ending import DEADLINE, Ending, reason_of, run_until
 from .event import CellFinished, CellsPlanned, CellStarted, RunFinished, RunStarted, SubjectKnown, Watch
 from .plan import Cell, Selection, plan
-from .recording import Conditions, Recording, interrupted, judge, now, record, run_all, run_cell
+from .recording import Conditions, Recording, judge, now, record, run_all, run_cell, unfinished
 from .run import FORMAT, CellResult, Run, SubjectRecord
 
 StoreTrace = Callable[[CellResult, Trace], CellResult]
@@ -42,6 +43,8 @@ class RunSettings(Struct, frozen=True):
     strict: bool = False
     shared: bool = True
     """Whether a process on stdio may serve several scenarios; see `process_pool.py`."""
+    deadline: float = DEADLINE
+    """Seconds for the whole run."""
 
 
 class SubjectDown(Exception):
@@ -69,6 +72,7 @@ class Runner:
         self._watch = watch
         self._store = store
         self._records: list[SubjectRecord] = []
+        self._cells: list[Cell] = []
         self._results: dict[int, CellResult] = {}
         self._reported = 0
         self._discovered: list[CellResult] = []
@@ -84,19 +88,13 @@ class Runner:
         """
         started, begin = now(), time.monotonic()
         self._watch(RunStarted([self._name_of(subject) for subject in self._subjects]))
-        cells: list[Cell] = []
-        stopped = False
         try:
-            await self._start()
-            cells = await self._plan()
-            self._watch(CellsPlanned(len(cells)))
-            await run_all(self._run_cell(number, cell) for number, cell in enumerate(cells))
-        except asyncio.CancelledError:
-            stopped = True  # Ctrl-C: the results so far are stored and reported
+            ending = await run_until(self._settings.deadline, self._run_cells())
         finally:
             await uninterrupted(self._stop())
+        reason = reason_of(ending, self._settings.deadline)
         results = self._discovered + [
-            self._results.get(number) or interrupted(cell) for number, cell in enumerate(cells)
+            self._results.get(number) or unfinished(cell, reason) for number, cell in enumerate(self._cells)
         ]
         run = Run(
             format=FORMAT,
@@ -107,11 +105,18 @@ class Runner:
             cells=results,
             suite=self._settings.suite.name,
             strict=self._settings.strict,
-            interrupted=stopped,
-            problem="" if cells or stopped else self._problem(),
+            interrupted=ending is Ending.INTERRUPTED,
+            expired=ending is Ending.EXPIRED,
+            problem="" if self._cells else self._problem(ending),
         )
         self._watch(RunFinished(run))
         return run
+
+    async def _run_cells(self) -> None:
+        await self._start()
+        self._cells = await self._plan()
+        self._watch(CellsPlanned(len(self._cells)))
+        await run_all(self._run_cell(number, cell) for number, cell in enumerate(self._cells))
 
     async def _start(self) -> None:
         for subject in self._subjects:
@@ -144,7 +149,14 @@ class Runner:
         return revisions
 
     async def _discover(self, subject: Subject, revisions: Sequence[Revision]) -> dict[Revision, Facts]:
-        recordings = await asyncio.gather(*(self._try(subject, revision) for revision in revisions))
+        by_revision: dict[Revision, Recording] = {}
+
+        async def attempt(revision: Revision) -> None:
+            by_revision[revision] = await self._try(subject, revision)
+
+        # Not `gather`, which would not wait until each has stopped its process when the run is cut off.
+        await run_all(attempt(revision) for revision in revisions)
+        recordings = [by_revision[revision] for revision in revisions]
         subject_record = SubjectRecord(self._name_of(subject), subject.transport)
         supported: dict[Revision, Facts] = {}
         for revision, recording in zip(revisions, recordings, strict=True):
@@ -210,7 +222,11 @@ class Runner:
         alone = cell.scenario.effects or cell.scenario.exclusive
         return self._access.exclusive() if alone else self._access.shared()
 
-    def _problem(self) -> str:
+    def _problem(self, ending: Ending) -> str:
+        """Why there are no scenarios; empty if the user stopped the run."""
+        if ending is not Ending.COMPLETE:
+            reason = reason_of(ending, self._settings.deadline)
+            return reason.text if ending is Ending.EXPIRED else ""
         refused = [
             f"{refusal.revision}: {refusal.reason}"
             for subject_record in self._records

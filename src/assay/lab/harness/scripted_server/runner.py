@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.reason import Reason
+from assay.lab.harness.run.ending import DEADLINE, Ending, reason_of, run_until
 from assay.lab.harness.run.event import (
     CellFinished,
     CellsPlanned,
@@ -21,7 +23,7 @@ from assay.lab.harness.run.event import (
     Watch,
 )
 from assay.lab.harness.run.plan import Cell, Selection, is_defined, selected
-from assay.lab.harness.run.recording import interrupted, now, run_all
+from assay.lab.harness.run.recording import now, run_all, unfinished
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.scenario import Role, Scenario
@@ -55,6 +57,8 @@ class ClientOrder(Struct, frozen=True):
     strict: bool = False
     once: bool = False
     """Run each scenario at one revision only: the newest selected one that has it."""
+    deadline: float = DEADLINE
+    """Seconds for the whole run."""
 
 
 def planned(order: ClientOrder, transports: Sequence[Transport]) -> list[Cell]:
@@ -101,25 +105,23 @@ class ClientRunner:
         self._watch(RunStarted([client.name for client in self._clients.values()]))
         cells = planned(self._order, list(self._clients))
         self._watch(CellsPlanned(len(cells)))
-        stopped = False
         # Load what judging needs while the first clients start.
         ready = asyncio.create_task(asyncio.to_thread(prepare))
-        try:
-            await run_all(self._play(place, cell, ready) for place, cell in enumerate(cells))
-        except asyncio.CancelledError:
-            stopped = True  # Ctrl-C: the results so far are still reported
+        playing = run_all(self._play(place, cell, ready) for place, cell in enumerate(cells))
+        ending = await run_until(self._order.deadline, playing)
         run = Run(
             format=FORMAT,
             assay=VERSION,
             started=started,
             seconds=round(time.monotonic() - begin, 3),
             subjects=[SubjectRecord(client.name, transport) for transport, client in self._clients.items()],
-            cells=list(self._judged(cells)),
+            cells=list(self._judged(cells, reason_of(ending, self._order.deadline))),
             suite=self._order.suite.name,
             role=Role.CLIENT.value,
             strict=self._order.strict,
-            interrupted=stopped,
-            problem="" if cells or stopped else "no scenario was selected",
+            interrupted=ending is Ending.INTERRUPTED,
+            expired=ending is Ending.EXPIRED,
+            problem="" if cells or ending is not Ending.COMPLETE else "no scenario was selected",
         )
         self._watch(RunFinished(run))
         return run
@@ -133,9 +135,9 @@ class ClientRunner:
         with holding:
             yield holding.close
 
-    def _judged(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
+    def _judged(self, cells: Sequence[Cell], reason: Reason) -> Iterator[CellResult]:
         for place, cell in enumerate(cells):
-            yield self._results.get(place) or interrupted(cell)
+            yield self._results.get(place) or unfinished(cell, reason)
 
     async def _play(self, place: int, cell: Cell, ready: asyncio.Task[None]) -> None:
         async with self._gate:

@@ -166,6 +166,8 @@ def remarks(run: Run) -> Iterator[str]:
         yield run.problem
     if run.interrupted:
         yield "the run was interrupted: this page shows the results up to that point"
+    if run.expired:
+        yield "the deadline of the run passed: this page shows the results up to that point"
     yield from (f"stale in the baseline: {entry}" for entry in run.stale)
     for scenario, transport, revision in run.flaky:
         yield f"flaky: {scenario} ({transport}, {revision}) had different outcomes when repeated"
