@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from assay.certify.summary_form import Summary
 from assay.lab.harness.verdict import Verdict
 from tests.certify.runs import CONTEXT, IDS, cell, checked, files, healthy, run
 from tests.certify.test_summary import JUDGED
+from tests.lab.hostile_text import WORST, expect_harmless, with_text
 
 
 @pytest.fixture
@@ -64,3 +66,13 @@ def test_reports_show_what_was_not_measured() -> None:
 def test_the_report_names_the_signers(developer: str | None, harness: str | None, remark: str) -> None:
     context = msgspec.structs.replace(CONTEXT, developer=developer, harness=harness)
     assert remark in report.markdown(summarise(files(healthy()), context, JUDGED, {}))
+
+
+@pytest.mark.parametrize("show", [report.html, report.markdown])
+def test_text_of_a_server_does_not_act(show: Callable[[Summary], str]) -> None:
+    context = msgspec.structs.replace(CONTEXT, server=WORST, version=WORST)
+    failed = run(cell(checked(IDS, Verdict.FAILURE)))
+    text = show(summarise(files(with_text(failed, WORST)), context, JUDGED, {}))
+    expect_harmless(text)
+    harmless = show(summarise(files(with_text(failed, "x")), CONTEXT, JUDGED, {}))
+    assert text.count("\n#") == harmless.count("\n#") and text.count("\n|") == harmless.count("\n|")

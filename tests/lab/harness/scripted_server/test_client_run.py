@@ -9,6 +9,8 @@ import pytest
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.reason import ReasonKind
+from assay.lab.harness.run.conclusion import Conclusion, conclude
 from assay.lab.harness.run.event import CellFinished, RunEvent
 from assay.lab.harness.run.plan import Cell, Selection
 from assay.lab.harness.run.run import CellResult
@@ -222,6 +224,19 @@ async def test_interrupted_run_keeps_its_results() -> None:
         "interrupted",
         "interrupted",
     ]
+
+
+async def test_client_that_stays_for_ever_is_cut_off_at_the_deadline() -> None:
+    async def stay(setup: ClientSetup) -> ClientExit:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    short = msgspec.structs.replace(order("tools_call", jobs=1), deadline=0.05)
+    async with asyncio.timeout(10):
+        run = await ClientRunner(short, [Scripted(stay)], lambda event: None, store).run()
+    assert run.expired and not run.interrupted
+    assert {cell.reason_kind for cell in run.cells} == {ReasonKind.DEADLINE}
+    assert conclude(run) is Conclusion.INCOMPLETE
 
 
 async def test_client_that_cannot_be_started_ends_the_run() -> None:

@@ -11,7 +11,7 @@ from assay.lab.harness.trace.evidence import MOST, excerpts, reproduction
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import REVISIONS
-from tests.lab.traces import request, stdio_trace
+from tests.lab.traces import request, result, stdio_trace
 
 MESSAGES = (request(1, "initialize"), request(2, 'it\'s \\n "quoted" 100%'))
 
@@ -76,3 +76,11 @@ def test_attached_client_is_awaited_again(transport: str, more: str) -> None:
     header = Header(date, transport, ATTACHED, "core.open-house", role="client")
     line = f"assay client --attach --scenario core.open-house --spec-version {date}{more}"
     assert reproduction(Trace(header, []), []) == line
+
+
+def test_command_with_line_breaks_is_one_line_that_prints_them() -> None:
+    sent = '{\n "a": "\\n\u00e9%s\'",\r "b": 1}'
+    trace = stdio_trace((">", sent.encode()), ("<", result(1)))
+    command = reproduction(trace, [0]).removesuffix(" | by hand")
+    assert command.isprintable()
+    assert subprocess.run(["sh", "-c", command], capture_output=True, check=True).stdout == sent.encode()

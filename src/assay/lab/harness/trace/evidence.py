@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 
@@ -16,6 +17,7 @@ WIDTH = 400
 MOST = 8
 _ARROWS = {Sender.DRIVER: "→", Sender.SUBJECT: "←"}
 _SESSION = "mcp-session-id"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # curl sets these itself, and their recorded values may not fit the body.
 _SET_BY_CURL = frozenset({"host", "connection", "content-length"})
 MOST_LINES = 6
@@ -86,11 +88,16 @@ def _printf_command(trace: Trace, last: Frame) -> str:
 
 
 def _printf_arguments(texts: Sequence[str]) -> str:
-    """One argument per text if each is a single line, else all texts verbatim."""
+    """One argument per text if each is a single line, else all texts with line breaks escaped: reports show
+    a command in one line."""
     lines = [text.removesuffix("\n") for text in texts]
     if all(text.endswith("\n") for text in texts) and not any("\n" in line for line in lines):
         return " ".join((r"'%s\n'", *map(shlex.quote, lines)))
-    return f"%s {shlex.quote(''.join(texts))}"
+    whole = "".join(texts)
+    if whole.isprintable():
+        return f"%s {shlex.quote(whole)}"
+    escaped = whole.replace("\\", "\\\\").replace("\n", "\\n")
+    return f"%b {shlex.quote(_CONTROL.sub(lambda match: f'{chr(92)}{ord(match[0]):04o}', escaped))}"
 
 
 def _curl_commands(trace: Trace, last: Frame) -> str:
