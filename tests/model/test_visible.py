@@ -14,7 +14,7 @@ ACTING = ("Cc", "Cf", "Zl", "Zp", "Cs")
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("\x1b[2J", "␛[2J"),
         ("\x1b]52;c;aGk=\x07", "␛]52;c;aGk=␇"),
@@ -33,8 +33,8 @@ ACTING = ("Cc", "Cf", "Zl", "Zp", "Cs")
         ("→ é ⚠️ 漢字 \ufffd ## title", "→ é ⚠️ 漢字 \ufffd ## title"),
     ],
 )
-def test_what_would_act_is_shown_and_the_rest_stays(text: str, shown: str) -> None:
-    assert visible(text) == shown
+def test_what_would_act_is_shown_and_the_rest_stays(text: str, expected: str) -> None:
+    assert visible(text) == expected
 
 
 def test_every_control_and_format_character_of_unicode_is_shown() -> None:

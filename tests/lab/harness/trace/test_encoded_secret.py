@@ -32,7 +32,7 @@ ENCODINGS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def found(*secrets: str) -> EncodedSecrets:
+def secrets_of(*secrets: str) -> EncodedSecrets:
     encoded = EncodedSecrets()
     for secret in secrets:
         encoded.learn(secret.encode())
@@ -63,12 +63,12 @@ def test_no_bit_of_a_secret_is_left_in_base64(length: int, lead: bytes, tail: by
 def test_several_secrets_and_places_are_replaced() -> None:
     first, second = "first-secret-of-all", "second-secret-of-all"
     text = b" ".join(base64.b64encode(word.encode()) for word in (first, second, first))
-    assert found(first, second).replaced(text, b"!") == b"! ! !"
+    assert secrets_of(first, second).replaced(text, b"!") == b"! ! !"
 
 
 @given(st.binary(max_size=300))
 def test_other_text_stays_as_it_is(raw: bytes) -> None:
-    assert found(SECRET).replaced(raw, b"!") == raw
+    assert secrets_of(SECRET).replaced(raw, b"!") == raw
 
 
 def test_frames_standard_error_and_annotations_are_clean() -> None:
@@ -84,13 +84,13 @@ def test_frames_standard_error_and_annotations_are_clean() -> None:
 
 def test_newest_secrets_are_looked_for() -> None:
     secrets = [f"secret number {number}" for number in range(MOST + 1)]
-    encoded = found(*secrets)
+    encoded = secrets_of(*secrets)
     assert encoded.replaced(base64.b64encode(secrets[-1].encode()), b"!") == b"!"
     assert encoded.replaced(base64.b64encode(secrets[0].encode()), b"!") != b"!"
 
 
 def test_cost_is_that_of_a_few_searches() -> None:
-    encoded, size = found(*(f"secret-number-{number:04}-of-many" for number in range(MOST))), 1_000_000
+    encoded, size = secrets_of(*(f"secret-number-{number:04}-of-many" for number in range(MOST))), 1_000_000
     for raw in (b"%41" * (size // 3), b"c2Vj" * (size // 4), b"7365" * (size // 4), b"x" * size):
         begin = time.process_time()
         assert encoded.replaced(raw, b"!") == raw

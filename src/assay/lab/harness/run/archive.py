@@ -196,7 +196,7 @@ def read_run(path: Path) -> Run:
     """
     file = run_file(path)
     try:
-        # A link to a run is the user's choice; a link to a device or a pipe is nobody's.
+        # A link to a run is the user's choice, but not one to a device or a pipe.
         data = read_regular(Path(os.path.realpath(file)), LARGEST)
     except UnfitFile as error:
         raise BadRun(f"{file}: {error}") from error

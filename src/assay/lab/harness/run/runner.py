@@ -223,7 +223,7 @@ class Runner:
         return self._access.exclusive() if alone else self._access.shared()
 
     def _problem(self, ending: Ending) -> str:
-        """Why there are no scenarios; empty if the user stopped the run."""
+        """Why nothing was planned; empty if the user stopped the run."""
         if ending is not Ending.COMPLETE:
             reason = reason_of(ending, self._settings.deadline)
             return reason.text if ending is Ending.EXPIRED else ""
