@@ -63,6 +63,7 @@ def _scenario(scenario: Scenario) -> str:
         official=scenario.official or "",
         aliases=_joined(scenario.aliases),
         role=scenario.role.value,
+        **({"load": True} if scenario.load else {}),
     )
 
 

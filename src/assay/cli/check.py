@@ -56,7 +56,7 @@ ONLY_FOR: Final = {
     "marketplace": ("registry", "observe", "otlp"),
 }
 NOT_FOR_FUZZ: Final = (
-    *("scenario", "all", "jobs", "deadline", "repeat", "isolate", "baseline"),
+    *("scenario", "all", "jobs", "deadline", "repeat", "isolate", "baseline", "allow_load"),
     *("record_golden", "against_golden", "golden_ignore"),
     *("bearer_other", "bearer_weak", "bearer_expired", "bearer_foreign"),
     *("authority", "audience", "client_id", "token_scope"),
@@ -90,6 +90,7 @@ def _add_selection(group: argparse._ArgumentGroup) -> None:
     add_suite(group, FUZZ)
     add("--spec-version", action="append", default=[], metavar="DATE", help="only this revision; repeatable")
     add("--allow-effects", action="store_true", help="also run scenarios that may change the server's data")
+    add("--allow-load", action="store_true", help="also run scenarios that put load on the server")
 
 
 def _add_manner(group: argparse._ArgumentGroup) -> None:
@@ -133,6 +134,7 @@ def execute(options: argparse.Namespace) -> int:
         "access": access_from(options),
         "evidence": evidence_from(options),
         "allow_effects": options.allow_effects,
+        "allow_load": options.allow_load,
         "timeout": options.timeout,
         "isolate": options.isolate,
     }

@@ -97,6 +97,8 @@ class JudgeOptions(RunOptions, frozen=True, kw_only=True):
     evidence: Evidence = Evidence()
     allow_effects: bool = False
     """Also run scenarios that may change data of the server."""
+    allow_load: bool = False
+    """Also run scenarios that put load on the server."""
     timeout: float = 10.0
     """Seconds to wait for one answer."""
     isolate: bool = False

@@ -100,7 +100,7 @@ def _similar(name: str, suite: Suite) -> str:
     return f"did you mean {alike[0]}?" if alike else ""
 
 
-def selection_of(options: RunOptions, *, effects: bool = False) -> Selection:
+def selection_of(options: RunOptions, *, effects: bool = False, load: bool = False) -> Selection:
     """
     Raises:
         InvalidOptions: a revision is not known.
@@ -109,6 +109,7 @@ def selection_of(options: RunOptions, *, effects: bool = False) -> Selection:
         scenarios=options.scenario,
         revisions=revisions_of(options.spec_version),
         effects=effects,
+        load=load,
         first=options.first,
     )
 

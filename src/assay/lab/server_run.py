@@ -57,7 +57,7 @@ class ServerConduct:
         self._credentials = Credentials(options.access, url_of(target))
         self._subjects = subjects_of(target, options.transport, self._credentials)
         self.suite = server_suite(options.suite, options.scenario)
-        self.selection = selection_of(options, effects=options.allow_effects)
+        self.selection = selection_of(options, effects=options.allow_effects, load=options.allow_load)
         self.restarts = is_started(target)
         check_evidence(options.evidence)
 

@@ -53,6 +53,9 @@ A_READ_ONLY_TOOL = Need(lambda facts: bool(facts.read_only_tools), "has no tool 
 A_RESOURCE = Need(lambda facts: bool(facts.resources), "lists no resources")
 A_PROMPT = Need(lambda facts: bool(facts.prompts), "lists no prompts")
 A_SESSION = Need(lambda facts: facts.session, "assigns no session id")
+A_SEPARATE_SERVER = Need(
+    lambda facts: facts.startable, "runs at a fixed address: the lab cannot start another process of it"
+)
 LOCAL = Need(lambda facts: facts.local, "is on another machine, and its allowed origins are unknown")
 PROTECTED = Need(
     lambda facts: facts.protected,

@@ -56,10 +56,12 @@ class Scenario(Struct, frozen=True):
     """The task of a client."""
     also: tuple[str, ...] | None = None
     """Further checks that read its trace; None for all that read every trace. For scenarios whose
-    conversation is not of the judged revision."""
+    conversation is not of the judged revision, or that end the server."""
     exclusive: bool = False
     """Whether it changes state that other scenarios of the same server observe; then it runs alone, as those
     with `effects` do."""
+    load: bool = False
+    """Whether it puts load on the server; then it runs alone, and only with `--allow-load`."""
 
 
 def scenario(
@@ -70,6 +72,8 @@ def scenario(
     transports: frozenset[Transport] = ANY,
     window: Window = lambda revision: True,
     effects: bool = False,
+    load: bool = False,
+    also: tuple[str, ...] | None = None,
     official: str | None = None,
     role: Role = Role.SERVER,
     id: str = "",
@@ -93,6 +97,8 @@ def scenario(
             official,
             role,
             area=area_of(name),
+            also=also,
+            load=load,
         )
 
     return decorate

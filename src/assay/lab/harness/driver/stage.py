@@ -15,17 +15,21 @@ from assay.lab.harness.subject.bearer import BEARER, NONE, USUAL, TokenSet
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.subject.process_pool import ProcessPool, RecordedOpening, is_unchanged
+from assay.lab.harness.subject.subject import UrlSubject
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Opening, Revision
 
 from .peer import Peer, Reply
+from .separate_server import SeparateServer
 
 NOTES_CHANNEL: Final = "beside/notes"
 SPANS_CHANNEL: Final = "beside/spans"
 """Channels of evidence that does not come from a connection."""
 Connect = Callable[[Peer], Link]
+Separate = Callable[[], tuple[UrlSubject, Connect] | None]
+"""Another process of the subject, and how a peer connects to it; None if the lab cannot start one."""
 
 
 class Stage:
@@ -41,6 +45,7 @@ class Stage:
         tokens: TokenSet | None = None,
         out_of_band: OutOfBand | None = None,
         pool: ProcessPool | None = None,
+        separate: Separate = lambda: None,
     ) -> None:
         self.revision = revision
         self.transport = transport
@@ -50,6 +55,8 @@ class Stage:
         self.out_of_band = out_of_band or OutOfBand()
         self._recorder = recorder
         self._connect = connect
+        self._separate = separate
+        self._servers: list[SeparateServer] = []
         self._peers: list[Peer] = []
         self._pool = pool
         self._openings: dict[Peer, RecordedOpening] = {}
@@ -68,9 +75,7 @@ class Stage:
 
         It uses a token and a client certificate of these kinds; marks record kinds other than the usual.
         """
-        name = self._next_name()
-        peer = Peer(self._recorder, self.revision, name=name, patience=self.patience, connect=self._connect)
-        self._peers.append(peer)
+        peer = self._new_peer(self._connect)
         if bearer != USUAL:
             peer.mark(BEARER, shows=bearer)
             peer.link.use_token(self.tokens.get(bearer))
@@ -79,6 +84,35 @@ class Stage:
             peer.http.use_certificate(certificate)
         await peer.link.open()
         return peer
+
+    def _new_peer(self, connect: Connect) -> Peer:
+        name = self._next_name()
+        peer = Peer(self._recorder, self.revision, name=name, patience=self.patience, connect=connect)
+        self._peers.append(peer)
+        return peer
+
+    @property
+    def can_start(self) -> bool:
+        """Whether the lab can start another process of the subject that listens."""
+        return self._separate() is not None
+
+    async def start_separate(self) -> SeparateServer:
+        """Start another process of the subject, which the scenario may end; the scenario must declare
+        `needs=(A_SEPARATE_SERVER,)`."""
+        separate = self._separate()
+        assert separate is not None, "the scenario must declare `needs=(A_SEPARATE_SERVER,)`"
+        subject, connect = separate
+
+        async def begin() -> Peer:
+            peer = self._new_peer(connect)
+            await peer.link.open()
+            await peer.handshake()
+            return peer
+
+        server = SeparateServer(subject, self._recorder, begin)
+        self._servers.append(server)
+        await subject.start()
+        return server
 
     async def open(self, **capabilities: Any) -> Peer:
         """Open a conversation at this revision, with these client capabilities.
@@ -126,6 +160,7 @@ class Stage:
         scenarios."""
         reusable = await self._keep() if finished and self._pool is not None else set()
         await asyncio.gather(*(peer.close() for peer in self._peers if peer not in reusable))
+        await asyncio.gather(*(server.stop() for server in self._servers))
 
     async def _keep(self) -> set[Peer]:
         assert self._pool is not None

@@ -16,6 +16,8 @@ from .link import Inbox, Sent
 
 TERMINATED: Final = "terminated"
 """Mark of a process that the driver asked to exit."""
+STILL_RUNNING: Final = "still running"
+"""Mark of a process that did not exit while the driver waited."""
 
 
 class Wire(Protocol):

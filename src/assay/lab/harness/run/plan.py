@@ -24,6 +24,11 @@ EFFECTS: Final = Reason(
     "the scenario may have side effects: allow them with --allow-effects",
     ("--allow-effects",),
 )
+LOAD: Final = Reason(
+    ReasonKind.NEEDS_OPTION,
+    "the scenario puts load on the server: allow it with --allow-load",
+    ("--allow-load",),
+)
 
 
 class Selection(Struct, frozen=True):
@@ -33,6 +38,7 @@ class Selection(Struct, frozen=True):
     """Globs; empty for all."""
     revisions: tuple[Revision, ...] = ()
     effects: bool = False
+    load: bool = False
     first: frozenset[Place] = frozenset()
     """Places that run before all others."""
 
@@ -94,5 +100,7 @@ def _attempts(cell: Cell, selection: Selection, repeat: int) -> Iterator[Cell]:
     reason = unmet(cell.scenario.needs, cell.facts)
     if cell.scenario.effects and not selection.effects:
         reason = EFFECTS
+    if cell.scenario.load and not selection.load:
+        reason = LOAD
     for attempt in range(1, (1 if reason else repeat) + 1):
         yield msgspec.structs.replace(cell, reason=reason, attempt=attempt)

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
@@ -13,7 +14,7 @@ from msgspec import Struct
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import Check, run_check
 from assay.lab.harness.driver.peer import Peer
-from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.driver.stage import Connect, Stage
 from assay.lab.harness.links.broken_off import BrokenOff, NoAnswer
 from assay.lab.harness.links.link import Link
 from assay.lab.harness.reason import Reason, ReasonKind, stored
@@ -21,7 +22,7 @@ from assay.lab.harness.subject.bearer import USUAL, TokenSet
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.subject.process_pool import CONTINUED, ProcessPool
-from assay.lab.harness.subject.subject import Subject
+from assay.lab.harness.subject.subject import Subject, UrlSubject
 from assay.lab.harness.trace.frame import Header
 from assay.lab.harness.trace.recorder import Recorder, Redaction
 from assay.lab.harness.trace.trace import Trace
@@ -69,15 +70,19 @@ async def record(
     """Run a conversation on a new stage and return its recording, however it ends."""
     started = now()
     begin = time.monotonic()
-    target = conditions.redaction.string(subject.name)
-    recorder = Recorder(Header(revision.date, subject.transport, target, name, started), conditions.redaction)
+    name_shown = conditions.redaction.string(subject.name)
+    recorder = Recorder(Header(revision.date, subject.transport, name_shown, name, started), conditions.redaction)
 
-    def connect(peer: Peer) -> Link:
-        link = subject.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
+    def connect(peer: Peer, target: Subject = subject) -> Link:
+        link = target.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
         usual = conditions.tokens.get(USUAL)
         if usual is not None:
             link.use_token(usual)
         return link
+
+    def separate() -> tuple[UrlSubject, Connect] | None:
+        other = subject.separate()
+        return None if other is None else (other, partial(connect, target=other))
 
     async def with_fresh_tokens(stage: Stage) -> Any:
         await conditions.tokens.keep_fresh()
@@ -93,6 +98,7 @@ async def record(
         tokens=conditions.tokens,
         out_of_band=conditions.out_of_band,
         pool=pool if subject.transport is Transport.STDIO else None,
+        separate=separate,
     )
     value, broken = await _converse(stage, with_fresh_tokens, conditions.limit)
     return Recording(recorder.trace(closed=broken is None), value, broken, started, time.monotonic() - begin)

@@ -216,10 +216,10 @@ class Runner:
             self._reported += 1
 
     def _access_for(self, cell: Cell) -> AbstractAsyncContextManager[None]:
-        """Scenarios with effects run exclusively, except on stdio, where each has its own process."""
+        """Scenarios with effects or load run exclusively, except on stdio, where each has its own process."""
         if cell.transport is Transport.STDIO:
             return nullcontext()
-        alone = cell.scenario.effects or cell.scenario.exclusive
+        alone = cell.scenario.effects or cell.scenario.load or cell.scenario.exclusive
         return self._access.exclusive() if alone else self._access.shared()
 
     def _problem(self, ending: Ending) -> str:

@@ -30,6 +30,11 @@ class Alteration:
 
     def alter_request(self, body: bytes) -> bytes | LocalAnswer:
         """The body to send to the server, or the answer to send in its place."""
+        if self.saboteur.body is not None:
+            changed = self.saboteur.body(body, self.context)
+            if isinstance(changed, LocalAnswer):
+                return changed
+            body = changed
         message = decode(body)
         for member in message if isinstance(message, list) else [message]:
             self._remember(member)

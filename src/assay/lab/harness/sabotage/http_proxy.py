@@ -38,10 +38,23 @@ class HttpProxy(ProxyServer):
         tls = None if test_ca is None else test_ca.server_context()
         if tls is not None and saboteur.handshake is not None:
             saboteur.handshake(tls)
+        self._open: set[_Exchange] = set()
         super().__init__(self._upstream.address.target, tls)
 
     async def serve(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        await _Exchange(self._saboteur, self._context, self._upstream, writer).serve(request)
+        exchange = _Exchange(self._saboteur, self._context, self._upstream, writer)
+        self._open.add(exchange)
+        try:
+            await exchange.serve(request)
+        finally:
+            self._open.discard(exchange)
+
+    async def terminate(self) -> None:
+        if self._saboteur.ignores_termination:
+            await asyncio.Event().wait()
+        for exchange in list(self._open):
+            await exchange.terminate()
+        await super().terminate()
 
 
 class _Upstream(NamedTuple):
@@ -74,7 +87,18 @@ class _Exchange:
         request.body = altered
         await self._forward(request)
 
+    async def terminate(self) -> None:
+        """Answer the request as the fault says; without an answer, the connection is cut off."""
+        hook, call = self._saboteur.termination, self._context.call
+        if hook is None or call is None or self._context.streams:
+            return
+        response = hook(call, self._context)
+        if response is not None:
+            await send_whole(self._writer, response, response.body or b"")
+
     async def _send_answers(self, answer: LocalAnswer) -> None:
+        if answer.delay:
+            await asyncio.sleep(answer.delay)
         default = 200 if answer.messages else 202
         response = Response([("Content-Type", JSON)], answer.status or default)
         await self._send_messages(response, bodies(answer.messages))

@@ -35,6 +35,10 @@ class LocalServer(ABC):
     async def stop(self) -> None:
         await self._connections.stop()
 
+    async def terminate(self) -> None:
+        """End as a process does after SIGTERM: without a fault, connections are cut off."""
+        await self.stop()
+
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # If the upstream server disconnects, closing ours ends the exchange as it would without a proxy.
         with contextlib.suppress(BrokenOff):

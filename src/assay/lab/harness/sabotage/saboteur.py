@@ -8,9 +8,9 @@ They come last in the topic modules of a suite. Most change messages of the serv
             return {"jsonrpc": "2.0", "id": reply["id"], "result": {"content": []}}
         return reply
 
-Others change messages to the server (`on_request`, `on_batch`), raw lines (`on_line`), HTTP requests
-(`on_call`), response heads (`on_response`), blocks of event streams (`on_block`) or spans (`on_span`), or
-replace the server (`scripted`).
+Others change messages to the server (`on_request`, `on_batch`, or as bytes `on_body`), raw lines (`on_line`),
+HTTP requests (`on_call`), response heads (`on_response`), blocks of event streams (`on_block`), spans
+(`on_span`) or the end of the process (`on_termination`), or replace the server (`scripted`).
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ class FaultContext(Struct):
     """Whether the message comes on an event stream, which can carry more messages."""
     memory: dict[str, Any] = field(default_factory=dict)
     """State of the fault, for each connection, or for each HTTP server."""
+    shared: dict[str, Any] = field(default_factory=dict)
+    """State of the fault that all connections of a server share; on stdio, each has its own server."""
 
     @property
     def method(self) -> str:
@@ -101,12 +103,15 @@ class LocalAnswer(Struct):
     messages: list[Any]
     status: int | None = None
     """The HTTP status, if not the default."""
+    delay: float = 0.0
+    """Seconds until it is sent, during which nothing else of the connection is read."""
 
 
 Changed = Any
 """A message, bytes that need not be a message, a list of these, or None to send nothing."""
 OnReply = Callable[[Json, FaultContext], Changed]
 OnRequest = Callable[[Json, FaultContext], Json | LocalAnswer]
+OnBody = Callable[[bytes, FaultContext], bytes | LocalAnswer]
 OnBatch = Callable[[list[Any], FaultContext], list[Any] | LocalAnswer]
 OnLine = Callable[[bytes, FaultContext], bytes]
 OnCall = Callable[[Request, FaultContext], Response | None]
@@ -114,6 +119,7 @@ OnResponse = Callable[[Response, FaultContext], None]
 OnBlock = Callable[[bytes, FaultContext], bytes]
 OnHandshake = Callable[[SSLContext], None]
 OnSpan = Callable[[Json], Json | None]
+OnTermination = Callable[[Request, FaultContext], Response | None]
 
 
 class Double(Struct, frozen=True):
@@ -148,6 +154,7 @@ class Saboteur(Fault, frozen=True):
     """Whether an answer or a notification is missing: trials then begin with a short timeout."""
     reply: OnReply | None = None
     request: OnRequest | None = None
+    body: OnBody | None = None
     batch: OnBatch | None = None
     line: OnLine | None = None
     call: OnCall | None = None
@@ -156,6 +163,9 @@ class Saboteur(Fault, frozen=True):
     handshake: OnHandshake | None = None
     span: OnSpan | None = None
     script: Script | None = None
+    termination: OnTermination | None = None
+    ignores_termination: bool = False
+    """Whether the process keeps running after SIGTERM; for scripts, see `Conversation`."""
 
 
 def params_of(message: Json) -> Json:
@@ -257,6 +267,8 @@ def _at(result: Json, path: tuple[str | int, ...]) -> Any:
 
 on_request = maker(Saboteur, "request", BOTH)
 """Change each message of the driver, or return a `LocalAnswer`."""
+on_body = maker(Saboteur, "body", BOTH)
+"""Change each body of the driver as bytes, also one that is not JSON, or return a `LocalAnswer`."""
 on_batch = maker(Saboteur, "batch", BOTH)
 """Change each batch of the driver, as a list, or return a `LocalAnswer`."""
 on_line = maker(Saboteur, "line", STDIO_ONLY)
@@ -272,5 +284,7 @@ on_handshake = maker(Saboteur, "handshake", HTTP_ONLY)
 on_span = maker(Saboteur, "span", HTTP_ONLY)
 """Change each span that the server exports, or return None to drop it. On HTTP only: behind the other proxies
 the server uses another transport than the driver, and its spans name that one."""
+on_termination = maker(Saboteur, "termination", HTTP_ONLY)
+"""After SIGTERM, answer each HTTP request in progress with a `Response`, or return None to cut it off."""
 scripted = maker(Saboteur, "script", STDIO_ONLY)
 """Replace the server by a script."""

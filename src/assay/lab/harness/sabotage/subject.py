@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,9 @@ class StdioSaboteur:
     ) -> Link:
         return StdioLink(self.spawn, inbox, recorder, name=name)
 
+    def separate(self) -> UrlSubject | None:
+        return None
+
     def stderr_tail(self) -> tuple[str, ...]:
         return ()
 
@@ -63,10 +67,11 @@ class _ProxySubject(UrlSubject):
     """A proxy with the fault, in front of a healthy server that runs already."""
 
     def __init__(
-        self, proxy: LocalServer, transport: Transport, identity: Identity = DEFAULT_IDENTITY
+        self, make: Callable[[], LocalServer], transport: Transport, identity: Identity = DEFAULT_IDENTITY
     ) -> None:
         super().__init__("", transport=transport, identity=identity)
-        self._proxy = proxy
+        self._make = make
+        self._proxy = make()
 
     async def start(self) -> None:
         self.name = await self._proxy.start()
@@ -74,25 +79,45 @@ class _ProxySubject(UrlSubject):
     async def stop(self) -> None:
         await self._proxy.stop()
 
+    def separate(self) -> UrlSubject:
+        return _ProxySubject(self._make, self.transport, self._identity)
+
+    async def terminate(self, patience: float) -> int | None:
+        try:
+            async with asyncio.timeout(patience):
+                await self._proxy.terminate()
+        except TimeoutError:
+            return None
+        return 0
+
 
 class HttpSaboteur(_ProxySubject):
     def __init__(
         self, saboteur: Saboteur, healthy: str, revision: Revision, test_ca: TestCA | None = None
     ) -> None:
         """With a CA, the server requires client certificates."""
-        context = FaultContext(Transport.HTTP, revision)
+
+        def make() -> LocalServer:
+            return HttpProxy(saboteur, FaultContext(Transport.HTTP, revision), healthy, test_ca)
+
         identity = DEFAULT_IDENTITY if test_ca is None else test_ca.identity
-        super().__init__(HttpProxy(saboteur, context, healthy, test_ca), Transport.HTTP, identity)
+        super().__init__(make, Transport.HTTP, identity)
 
 
 class HttpSseSaboteur(_ProxySubject):
     def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
         """`healthy` is a WebSocket URL."""
-        context = FaultContext(Transport.HTTP_SSE, revision)
-        super().__init__(HttpSseProxy(saboteur, context, healthy), Transport.HTTP_SSE)
+
+        def make() -> LocalServer:
+            return HttpSseProxy(saboteur, FaultContext(Transport.HTTP_SSE, revision), healthy)
+
+        super().__init__(make, Transport.HTTP_SSE)
 
 
 class WebSocketSaboteur(_ProxySubject):
     def __init__(self, saboteur: Saboteur, healthy: str, revision: Revision) -> None:
-        context = FaultContext(Transport.WEBSOCKET, revision)
-        super().__init__(WebSocketProxy(saboteur, context, healthy), Transport.WEBSOCKET)
+
+        def make() -> LocalServer:
+            return WebSocketProxy(saboteur, FaultContext(Transport.WEBSOCKET, revision), healthy)
+
+        super().__init__(make, Transport.WEBSOCKET)

@@ -43,6 +43,11 @@ class WebSocketProxy(LocalServer):
         writer.write(_switching(head.get("sec-websocket-key") or ""))
         return await self._relay(inner, reader, writer)
 
+    async def terminate(self) -> None:
+        if self._saboteur.ignores_termination:
+            await asyncio.Event().wait()
+        await super().terminate()
+
     async def _relay(
         self, inner: WebSocketWire, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:

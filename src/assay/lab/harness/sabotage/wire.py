@@ -49,6 +49,8 @@ class FaultyWire:
         for line in lines:
             altered = self._alteration.alter_request(line)
             if isinstance(altered, LocalAnswer):
+                if altered.delay:
+                    await asyncio.sleep(altered.delay)
                 for body in bodies(altered.messages):
                     self._ready.put_nowait(body + b"\n")
             else:

@@ -45,6 +45,7 @@ async def discover(stage: Stage) -> Facts | Refusal:
         return facts
     peer.is_open = True
     facts.local = peer.link.is_local
+    facts.startable = stage.can_start
     if stage.transport is Transport.HTTP:
         facts.certificates = peer.http.certificates
     facts.out_of_band = stage.out_of_band.kinds

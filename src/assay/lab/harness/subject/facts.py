@@ -28,6 +28,8 @@ class Facts(Struct):
     """Kinds of tokens that the driver has; see `bearer.py`."""
     certificates: list[str] = []
     """Kinds of client certificates that the driver has; see `identity.py`."""
+    startable: bool = False
+    """Whether the lab can start another process of the server that listens."""
     out_of_band: list[str] = field(default_factory=list, name="beside")
     """Kinds of evidence besides the messages; see `out_of_band.py`."""
 

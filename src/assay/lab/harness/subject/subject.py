@@ -43,6 +43,10 @@ class Subject(Protocol):
 
     async def stop(self) -> None: ...
 
+    def separate(self) -> UrlSubject | None:
+        """The same server in another process that listens, which a scenario may end. None on stdio, where
+        each connection has a process, and if the lab cannot start one at another address."""
+
     def link(
         self, inbox: Inbox, recorder: Recorder, revision: Revision, *, name: str, patience: float
     ) -> Link: ...
@@ -68,6 +72,9 @@ class CommandSubject:
 
     async def spawn(self, on_error: Callable[[bytes], None]) -> Wire:
         return await Process.start(self._command, on_error=on_error, environment=self._environment)
+
+    def separate(self) -> UrlSubject | None:
+        return None
 
     def link(
         self, inbox: Inbox, recorder: Recorder, revision: Revision, *, name: str, patience: float
@@ -141,6 +148,19 @@ class UrlSubject:
         if self._process is not None:
             await self._process.stop(listens=True)
 
+    def separate(self) -> UrlSubject | None:
+        return None
+
+    async def terminate(self, patience: float) -> int | None:
+        """Send SIGTERM to the process that the lab started; its status, or None if it keeps running."""
+        assert self._process is not None, "the lab did not start the server"
+        self._process.terminate()
+        try:
+            async with asyncio.timeout(patience):
+                return await self._process.wait()
+        except TimeoutError:
+            return None
+
     @property
     def process_id(self) -> int | None:
         """Id of the process that the lab started, if any."""
@@ -178,6 +198,15 @@ class AnnouncedSubject(UrlSubject):
         super().__init__("", transport=transport, command=command, identity=identity)
         self._command_line = shlex.join(command)
         self._environment = environment
+
+    def separate(self) -> UrlSubject:
+        assert self._command is not None
+        return AnnouncedSubject(
+            self._command,
+            transport=self.transport,
+            environment=self._environment,
+            identity=self._identity,
+        )
 
     async def start(self) -> None:
         assert self._command is not None

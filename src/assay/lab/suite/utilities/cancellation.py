@@ -73,7 +73,7 @@ async def _cancel_in_time(peer: Peer, safe: SafeRequest) -> list[Pending]:
         pending = await safe.start(peer, {"progressToken": token})
         # Two HTTP requests may overtake each other: only progress shows that the first has arrived.
         progress = await _progress(peer, pending, token) if isinstance(peer.link, HttpLink) else None
-        await _cancel(peer, pending)
+        await cancel(peer, pending)
         twins.append(await safe.start(peer))
         await peer.sentinel()
         if not pending.over.done() or (progress or await _progress(peer, pending, token)) is None:
@@ -85,7 +85,8 @@ async def _progress(peer: Peer, pending: Pending, token: str) -> Message | None:
     return await peer.wait_for("notifications/progress", during=pending, progressToken=token)
 
 
-async def _cancel(peer: Peer, pending: Pending) -> None:
+async def cancel(peer: Peer, pending: Pending) -> None:
+    """Cancel a request as the revision requires on this transport."""
     if isinstance(peer.link, HttpLink) and peer.revision.http.disconnect_cancels and pending.sent is not None:
         await peer.link.abort(pending.sent)
     else:

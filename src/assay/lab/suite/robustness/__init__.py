@@ -1,0 +1,1 @@
+"""What a hostile or careless client can do to a server, and to the other clients of it."""
