@@ -29,9 +29,7 @@ async def open_afterwards(stage: Stage) -> None:
         raise
 
 
-def later_requests(
-    requirement: str, trace: Trace, begin: Frame, excluded: str = ""
-) -> Iterator[Observation]:
+def later_requests(requirement: str, trace: Trace, begin: Frame, excluded: str = "") -> Iterator[Observation]:
     """Observe the plain requests after a frame, but not those on an excluded connection."""
     for exchange in trace.exchanges(*PLAIN):
         frame = exchange.request.frame

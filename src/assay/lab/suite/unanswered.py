@@ -56,6 +56,6 @@ def _end_of_channel(later: list[Frame]) -> str | None:
 
 
 def is_empty_success(call: Call) -> bool:
-    """Whether a response has status 200 and no content; an event stream may be empty."""
+    """Whether a response has status 200 and no content."""
     ended = any(frame.kind is Kind.END and frame.info.get("clean") is True for frame in call.received)
-    return call.status == 200 and not call.is_stream and ended and not call.body.strip()
+    return call.status == 200 and ended and not call.body.strip()

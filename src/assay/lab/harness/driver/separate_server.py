@@ -16,9 +16,7 @@ PROCESS_CHANNEL: Final = "separate/process"
 
 
 class SeparateServer:
-    def __init__(
-        self, subject: UrlSubject, recorder: Recorder, begin: Callable[[], Awaitable[Peer]]
-    ) -> None:
+    def __init__(self, subject: UrlSubject, recorder: Recorder, begin: Callable[[], Awaitable[Peer]]) -> None:
         self._subject = subject
         self._recorder = recorder
         self.open = begin

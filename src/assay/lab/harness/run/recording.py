@@ -71,7 +71,9 @@ async def record(
     started = now()
     begin = time.monotonic()
     name_shown = conditions.redaction.string(subject.name)
-    recorder = Recorder(Header(revision.date, subject.transport, name_shown, name, started), conditions.redaction)
+    recorder = Recorder(
+        Header(revision.date, subject.transport, name_shown, name, started), conditions.redaction
+    )
 
     def connect(peer: Peer, target: Subject = subject) -> Link:
         link = target.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)

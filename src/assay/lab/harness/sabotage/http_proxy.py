@@ -15,7 +15,7 @@ from assay.protocol.framing.sse import SseParser
 
 from .alteration import Alteration, bodies, decode
 from .local_server import ProxyServer, send_head, send_whole
-from .saboteur import FaultContext, LocalAnswer, Request, Response, Saboteur
+from .saboteur import DISCONNECTED, FaultContext, LocalAnswer, Request, Response, Saboteur
 
 if TYPE_CHECKING:
     from .certificate_authority import TestCA
@@ -46,6 +46,9 @@ class HttpProxy(ProxyServer):
         self._open.add(exchange)
         try:
             await exchange.serve(request)
+        except asyncio.CancelledError:
+            self._context.shared[DISCONNECTED] = True
+            raise
         finally:
             self._open.discard(exchange)
 

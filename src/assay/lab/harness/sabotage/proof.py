@@ -127,8 +127,13 @@ async def _run_server_trials(
 
     planned = {saboteur.id: list(server_trials(saboteur, suite, testbed)) for saboteur in saboteurs}
     trials = _flat(planned, quick)
-    results = await asyncio.gather(*(run(trial) for trial in trials if not _runs_alone(trial)))
-    return results + [await run(trial) for trial in trials if _runs_alone(trial)]
+    loads = [trial for trial in trials if any(scenario.load for scenario in trial.scenarios)]
+    alone = [trial for trial in trials if _runs_alone(trial)]
+    others = [trial for trial in trials if trial not in (*loads, *alone)]
+    results = await asyncio.gather(*map(run, others))
+    # Times are only measured while little else runs.
+    results += await asyncio.gather(*map(run, loads))
+    return results + [await run(trial) for trial in alone]
 
 
 def _runs_alone(trial: Trial[Saboteur]) -> bool:

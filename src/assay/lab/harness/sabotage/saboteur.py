@@ -37,6 +37,10 @@ WITH_CERTIFICATES = "certified"
 """Before the words of a server: it requires a client certificate, on HTTP only."""
 
 
+DISCONNECTED = "disconnected"
+"""In the state that the connections of an HTTP server share: whether a client left before its response."""
+
+
 class _WithHeaders(Struct):
     headers: list[tuple[str, str]]
 

@@ -1,0 +1,130 @@
+"""The time that deeply nested JSON takes, compared with ordinary JSON of the same size."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from statistics import median
+from typing import Final
+
+from assay.lab.harness import FaultContext, Observation, Stage, Trace, check, observe, on_body, scenario
+from assay.lab.harness.driver.message_meta import declared
+from assay.lab.harness.driver.peer import Peer, encode
+from assay.lab.harness.links.broken_off import Gone
+from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
+from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.transport import Transport
+from assay.model.error import PARSE_ERROR
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Revision
+
+EVERY: Final = frozenset({Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET})
+
+# --- what is asked
+
+
+SIZE: Final = 512 * 1024
+ROUNDS: Final = 3
+COST: Final = "cost"
+FLAT: Final = "flat"
+RECORD: Final = b'{"name":"an ordinary record","place":[52.5,13.4],"tags":["plain","flat"],"valid":true}'
+PADDING: Final[Mapping[str, bytes]] = {
+    FLAT: b"[" + b",".join([RECORD] * (SIZE // len(RECORD))) + b"]",
+    "deeply nested": b"[" * (SIZE // 2) + b"]" * (SIZE // 2),
+    "never closed": b"[" * SIZE,
+}
+"""JSON of about the same size."""
+UNKNOWN: Final = "no/such/method"
+PLACE: Final = b'"PADDING"'
+
+
+@scenario(
+    "Send flat and deeply nested JSON of the same size, and measure the time",
+    exercises=("robustness.deep-json",),
+    window=newest_of_each_kind,
+    load=True,
+    also=(),
+)
+async def drive_deep_json(stage: Stage) -> None:
+    peer = await stage.open()
+    await peer.sentinel()
+    for _ in range(ROUNDS):
+        for name, padding in PADDING.items():
+            peer = await _measure(stage, peer, name, _message(stage.revision, padding))
+
+
+def _message(revision: Revision, padding: bytes) -> bytes:
+    params = declared(revision, {"padding": "PADDING"}, {})
+    message = {"jsonrpc": "2.0", "id": "padded", "method": UNKNOWN, "params": params}
+    return encode(message).replace(PLACE, padding)
+
+
+async def _measure(stage: Stage, peer: Peer, name: str, body: bytes) -> Peer:
+    """Send a body and wait until the subject has dealt with it, which shows by the answer to a sentinel."""
+    begin = time.monotonic()
+    try:
+        await peer.offer(body, headers=_mirrored(stage.revision))
+        await peer.sentinel()
+    except Gone:
+        # A WebSocket may be closed because of a message.
+        if stage.transport is not Transport.WEBSOCKET:
+            raise
+        peer.mark(COST, of=name, seconds=round(time.monotonic() - begin, 6))
+        return await stage.open()
+    peer.mark(COST, of=name, seconds=round(time.monotonic() - begin, 6))
+    return peer
+
+
+def _mirrored(revision: Revision) -> dict[str, str | None]:
+    """The headers of the message, which is sent as bytes."""
+    return {"Mcp-Method": UNKNOWN} if revision.http.mirrored else {}
+
+
+# --- how it is judged
+
+
+RATIO: Final = 20.0
+"""How many times longer than flat JSON nested JSON may take. Usual parsers need up to 15 times as long."""
+FLOOR: Final = 0.5
+"""Seconds that it may take in any case."""
+
+
+@check("Deeply nested JSON takes about as long as flat JSON", requirements=("ROBUST-08",))
+def judge_deep_json(trace: Trace) -> Iterator[Observation]:
+    marks = {name: [mark for mark in trace.marks(COST) if mark.info.get("of") == name] for name in PADDING}
+    flat = _median(marks[FLAT])
+    for name in (name for name in PADDING if name != FLAT):
+        cost = _median(marks[name])
+        if flat is not None and cost is not None:
+            expected = f"at most {RATIO:g} times the {flat:.4f} s that flat JSON of this size takes"
+            holds = cost <= max(FLOOR, RATIO * flat)
+            evidence = (*marks[FLAT], *marks[name])
+            observed = f"{cost:.4f} s for JSON that is {name}"
+            yield observe("ROBUST-08", holds, *evidence, expected=expected, observed=observed)
+
+
+def _median(marks: list[Frame]) -> float | None:
+    seconds = [mark.info.get("seconds") for mark in marks]
+    numbers = [number for number in seconds if isinstance(number, float)]
+    return median(numbers) if numbers else None
+
+
+# --- what the checks must catch
+
+
+ERROR: Final = {"jsonrpc": "2.0", "id": None, "error": {"code": PARSE_ERROR, "message": "nested too deeply"}}
+
+
+@on_body(
+    "takes long for deeply nested JSON",
+    breaks="ROBUST-08",
+    transports=EVERY,
+    window=lambda revision: revision is HANDSHAKE[-1],
+)
+def deep_json_slow(body: bytes, context: FaultContext) -> bytes | LocalAnswer:
+    if len(body) < SIZE:
+        return body
+    # Two of three rounds decide the median.
+    is_nested = body.endswith(b"]]}}")
+    count = context.memory["count"] = context.memory.get("count", 0) + is_nested
+    return LocalAnswer([ERROR], status=400, delay=1.3 if is_nested and count < ROUNDS else 0.0)
