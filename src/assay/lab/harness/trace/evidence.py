@@ -20,6 +20,8 @@ _SESSION = "mcp-session-id"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # curl sets these itself, and their recorded values may not fit the body.
 _SET_BY_CURL = frozenset({"host", "connection", "content-length"})
+LONGEST = 100_000
+"""Characters of a command. Systems limit an argument, Linux to 128 KiB."""
 MOST_LINES = 6
 """Lines to pipe at most; beyond that the trace is easier to read."""
 
@@ -71,8 +73,19 @@ def _server_command(trace: Trace, numbers: Sequence[int]) -> str:
     if last is None:
         return ""
     if trace.transport == Transport.STDIO:
-        return _printf_command(trace, last)
-    return _curl_commands(trace, last) if last.kind is Kind.REQUEST else ""
+        command = _printf_command(trace, last)
+    else:
+        command = _curl_commands(trace, last) if last.kind is Kind.REQUEST else ""
+    return command if len(command) <= LONGEST else _scenario_command(trace)
+
+
+def _scenario_command(trace: Trace) -> str:
+    """The scenario again, if its messages are too long for a command line."""
+    header = trace.header
+    options = f"--scenario {shlex.quote(header.scenario)} --spec-version {header.revision}"
+    if trace.transport == Transport.STDIO:
+        return f"assay check {options} -- {header.subject}"
+    return f"assay check {shlex.quote(header.subject)} {options} --transport {trace.transport}"
 
 
 def _printf_command(trace: Trace, last: Frame) -> str:

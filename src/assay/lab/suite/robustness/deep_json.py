@@ -11,7 +11,7 @@ from assay.lab.harness import FaultContext, Observation, Stage, Trace, check, ob
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.driver.peer import Peer, encode
 from assay.lab.harness.links.broken_off import Gone
-from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import LocalAnswer
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.transport import Transport
 from assay.model.error import PARSE_ERROR
@@ -41,7 +41,6 @@ PLACE: Final = b'"PADDING"'
 @scenario(
     "Send flat and deeply nested JSON of the same size, and measure the time",
     exercises=("robustness.deep-json",),
-    window=newest_of_each_kind,
     load=True,
     also=(),
 )

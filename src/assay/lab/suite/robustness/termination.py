@@ -43,7 +43,6 @@ from assay.revisions.revision import Revision
     "Send SIGTERM while requests are in progress",
     exercises=("robustness.exit",),
     transports=STDIO_ONLY,
-    window=newest_of_each_kind,
     also=(),
 )
 async def drive_termination(stage: Stage) -> None:
