@@ -9,8 +9,8 @@ from typing import Final
 from assay.model.effect import Effect
 from assay.model.error import RpcError
 from assay.model.jsonrpc import CallParams
-from assay.protocol.layer import Ending
 from assay.model.visible import visible_record
+from assay.protocol.layer import Ending
 from assay.protocol.layer import LayeredCall as Call
 
 from .digests import EMPTY_OBJECT, digest, digest_of_effects, digest_of_json

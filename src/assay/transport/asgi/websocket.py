@@ -12,8 +12,8 @@ from contextvars import copy_context
 from secrets import token_urlsafe
 from typing import Any, Final
 
-from assay.protocol.byte_budget import FREE_BYTES
 from assay.model.visible import visible_record
+from assay.protocol.byte_budget import FREE_BYTES
 from assay.protocol.coroutine import SuspendedCoroutine
 from assay.protocol.framing.websocket import POLICY, TOO_BIG
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
