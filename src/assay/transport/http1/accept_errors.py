@@ -6,7 +6,10 @@ import asyncio
 import logging
 from typing import Any, Final
 
+from assay.model.visible import visible_record
+
 log: Final = logging.getLogger("assay.http")
+log.addFilter(visible_record)
 
 OUT_OF_FILES: Final = "socket.accept() out of system resource"
 """asyncio's message. It repeats it with a traceback for each attempt, thousands of times a second. uvloop

@@ -13,11 +13,14 @@ import ssl
 from math import inf
 from typing import Final
 
+from assay.model.visible import visible_record
+
 from .accept_errors import AcceptErrors
 from .connection import REFUSED_CONNECTIONS, HttpConnection
 from .server_state import ServerState
 
 log: Final = logging.getLogger("assay.http")
+log.addFilter(visible_record)
 
 RETRY: Final = 1.0
 """Seconds to wait when no more files can be opened."""

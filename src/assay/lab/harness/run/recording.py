@@ -70,10 +70,9 @@ async def record(
     """Run a conversation on a new stage and return its recording, however it ends."""
     started = now()
     begin = time.monotonic()
-    name_shown = conditions.redaction.string(subject.name)
-    recorder = Recorder(
-        Header(revision.date, subject.transport, name_shown, name, started), conditions.redaction
-    )
+    redaction = conditions.redaction
+    target_name = redaction.string(subject.name)
+    recorder = Recorder(Header(revision.date, subject.transport, target_name, name, started), redaction)
 
     def connect(peer: Peer, target: Subject = subject) -> Link:
         link = target.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)
