@@ -47,7 +47,7 @@ class Waiter:
 def ready_session(budget: SessionBudget | None = None) -> Session:
     session = Session(lambda data: None, session_id="s1", principal="ada", budget=budget)
     session.receive(Input.INITIALIZE)
-    session.agree(HANDSHAKE[-1], DeclaredClient(CAPABILITIES, CLIENT))
+    session.agree(HANDSHAKE[-1], DeclaredClient.of(CAPABILITIES, CLIENT))
     session.receive(Input.INITIALIZED)
     return session
 
@@ -168,7 +168,7 @@ def test_all_that_a_session_keeps_counts_until_it_ends() -> None:
     budget = SessionBudget(1000)
     session = ready_session(budget)
     declared = session.kept_bytes
-    assert budget.used == declared == DeclaredClient(CAPABILITIES, CLIENT).size
+    assert budget.used == declared == DeclaredClient.of(CAPABILITIES, CLIENT).size
     session.subscribe("a:€", Limits())
     session.subscribe("a:€", Limits())
     assert session.reserve(100)
@@ -216,6 +216,6 @@ def test_session_asks_for_room_before_it_gives_up() -> None:
     budget = SessionBudget(1000)
     other, session = ready_session(budget), ready_session(budget)
     other.reserve(1000 - budget.used)
-    session.make_room = lambda size: other.reserve(-size)
+    session.make_room = lambda session_id, size: other.reserve(-size)
     session.subscribe("a:1", Limits())
     assert budget.used == 1000

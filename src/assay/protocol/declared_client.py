@@ -30,10 +30,12 @@ class DeclaredClient(NamedTuple):
 
     capabilities: ClientCapabilities
     client: Implementation
+    size: int
+    """In bytes, as JSON."""
 
-    @property
-    def size(self) -> int:
-        return len(encode(self))
+    @classmethod
+    def of(cls, capabilities: ClientCapabilities, client: Implementation) -> DeclaredClient:
+        return cls(capabilities, client, declared_size(capabilities, client))
 
     def bounded(self, limit: int) -> DeclaredClient:
         """The client itself if it is small enough; otherwise what is used, and of the rest what fits."""
@@ -41,12 +43,16 @@ class DeclaredClient(NamedTuple):
             return self
         name, version = self.client.name[:NAME_LENGTH], self.client.version[:NAME_LENGTH]
         used = {each: _used_members(getattr(self.capabilities, each), each) for each in USED_MEMBERS}
-        smallest = DeclaredClient(ClientCapabilities(**used), Implementation(name, version))
+        smallest = DeclaredClient.of(ClientCapabilities(**used), Implementation(name, version))
         fields: list[tuple[Any, str]] = [
             (self.capabilities, field) for field in (*USED_MEMBERS, *OTHER_CAPABILITIES)
         ]
         fields += [(self.client, field) for field in DESCRIPTION]
         return _fill(smallest, fields, limit - smallest.size)
+
+
+def declared_size(capabilities: ClientCapabilities, client: Implementation | None) -> int:
+    return len(encode((capabilities, client)))
 
 
 def _fill(smallest: DeclaredClient, fields: list[tuple[Any, str]], left: int) -> DeclaredClient:
@@ -58,8 +64,7 @@ def _fill(smallest: DeclaredClient, fields: list[tuple[Any, str]], left: int) ->
         if value is not None and size <= left:
             added[field] = value
             left -= size
-    capabilities, client = smallest
-    return DeclaredClient(_replace(capabilities, added), _replace(client, added))
+    return DeclaredClient.of(_replace(smallest.capabilities, added), _replace(smallest.client, added))
 
 
 def _replace(struct: Any, values: dict[str, Any]) -> Any:

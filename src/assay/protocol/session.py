@@ -19,9 +19,8 @@ from assay.model.session import SessionRecord
 from assay.revisions.registry import ASSUMED, BY_DATE, REVISIONS
 from assay.revisions.revision import Revision
 
-from .codec import encode
 from .correlation import Correlation
-from .declared_client import DeclaredClient
+from .declared_client import DeclaredClient, declared_size
 from .lifecycle import STEPS, Input, State, Steps, step
 from .session_budget import SessionBudget
 
@@ -74,8 +73,8 @@ class Session:
         self._budget = budget or SessionBudget(Limits().session_bytes)
         self.kept_bytes = 0
         """Bytes that count against the budget: of what the client sent and of what handlers stored."""
-        self.make_room: Callable[[int], object] | None = None
-        """Frees this many bytes of the budget, if other clients keep more than their share."""
+        self.make_room: Callable[[str, int], object] | None = None
+        """Frees bytes of the budget for a session, by its id, if other clients keep more than their share."""
         self.id = session_id
         self.steps = steps
         self.principal = principal
@@ -119,7 +118,7 @@ class Session:
         """Count bytes that are stored for this client from now on, or no longer if negative. False if all
         sessions together would then keep too much."""
         if size > 0 and not self._budget.has_room(size) and self.make_room is not None:
-            self.make_room(size)
+            self.make_room(self.id, size)
         if size > 0 and not self._budget.has_room(size):
             return False
         self._count(size)
@@ -206,8 +205,9 @@ class Session:
         session.subscription_bytes = sum(map(uri_size, session.subscriptions))
         session.client_state = dict(record.client_state)
         state_bytes = sum(len(key) + len(data) for key, data in record.client_state.items())
-        declared_bytes = len(encode((record.capabilities, record.client)))
-        session._count(declared_bytes + session.subscription_bytes + state_bytes)
+        session._count(
+            declared_size(record.capabilities, record.client) + session.subscription_bytes + state_bytes
+        )
         return session
 
 

@@ -125,7 +125,7 @@ class ProtocolMethods:
         session = call.session
         if session is not None:
             session.receive(Input.INITIALIZE)
-            declared = DeclaredClient(params.capabilities, params.client_info)
+            declared = DeclaredClient.of(params.capabilities, params.client_info)
             session.agree(revision, declared.bounded(call.services.limits.client_bytes))
         server = self._introduction
         return InitializeResult(revision.date, call.declaration(revision), server.info, server.instructions)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
@@ -40,14 +41,21 @@ def read_networks(texts: Iterable[str]) -> tuple[Network, ...]:
 def client_address(connected_from: str, headers: Headers, trusted_proxies: Sequence[Network]) -> str:
     """The address that counts as the client's: an IPv4 address, the network of an IPv6 address, or any other
     text that the HTTP server uses for the other side of a connection."""
+    if not trusted_proxies:
+        return _client_of(connected_from)
     address = _read(connected_from)
-    if address is None:
-        return connected_from
-    if trusted_proxies and _trusted(address, trusted_proxies):
-        address = _before_proxies(address, headers, trusted_proxies)
-    if isinstance(address, IPv4Address):
-        return str(address)
-    return str(IPv6Network((int(address), CLIENT_PREFIX), strict=False))
+    if address is None or not _trusted(address, trusted_proxies):
+        return _client_of(connected_from)
+    return _client_of(str(_before_proxies(address, headers, trusted_proxies)))
+
+
+@lru_cache(maxsize=1024)
+def _client_of(connected_from: str) -> str:
+    """The text that a client is counted by. Cached, because a client opens many connections."""
+    address = _read(connected_from)
+    if isinstance(address, IPv6Address):
+        return str(IPv6Network((int(address), CLIENT_PREFIX), strict=False))
+    return connected_from if address is None else str(address)
 
 
 def _before_proxies(proxy: Address, headers: Headers, trusted_proxies: Sequence[Network]) -> Address:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from functools import partial
 from secrets import token_urlsafe
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -90,6 +89,7 @@ class HttpSessions:
         self._events = events
         self._live: dict[str, HttpSession] = {}
         self._shares = SessionShares(endpoint.limits.sessions, endpoint.session_budget)
+        self._room_maker = self._make_room  # one bound method for all sessions
         self._loop: asyncio.AbstractEventLoop
         self._thread = 0
         self._sweep_interval = sweep_interval
@@ -129,7 +129,7 @@ class HttpSessions:
     def _join(self, live: HttpSession) -> None:
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._live[live.id] = live
-        live.session.make_room = partial(self._make_room, live.id)
+        live.session.make_room = self._room_maker
         self._shares.finish(live.id, live.session.kept_bytes)
 
     def in_use(self, live: HttpSession) -> InUse:
