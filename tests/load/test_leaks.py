@@ -28,8 +28,8 @@ SESSIONS = 500
 STREAMS = 250
 CONCURRENT = 25
 CHUNK = "x" * 50_000
-EMPTY_TABLES = 150_000
-"""Memory of empty dictionaries and sets that once had 500 entries; the entries take twenty times that."""
+EMPTY_TABLES = 200_000
+"""Memory of empty dictionaries and sets that once had 500 entries; the entries take far more."""
 each_host = pytest.mark.parametrize("host", [on_assay, on_uvicorn])
 
 
