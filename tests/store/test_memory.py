@@ -100,3 +100,11 @@ async def test_dropped_and_forgotten_events_free_the_total() -> None:
     for number in range(10):
         await store.append(f"{number}", "a", b"x" * 100)
     assert [len(await store.after(f"{number}", "a", 0) or []) for number in range(10)] == [1] * 10
+
+
+async def test_empty_events_are_bounded_too() -> None:
+    """Regression: the store looped for ever over sessions whose messages had no bytes."""
+    store = MemoryEvents(events_per_stream=10**6, total_bytes=10 * EVENT_OVERHEAD)
+    for _ in range(100):
+        await store.append("s", "a", b"")
+    assert 5 <= len(await store.after("s", "a", 95) or []) <= 10

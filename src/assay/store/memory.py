@@ -70,6 +70,12 @@ class _Stream(Struct):
 class _Session(Struct):
     streams: OrderedDict[str, _Stream]
     size: int = 0
+    count: int = 0
+
+    @property
+    def kept(self) -> int:
+        """Bytes that count in the total of all sessions."""
+        return self.size + self.count * EVENT_OVERHEAD
 
 
 class MemoryEvents:
@@ -104,20 +110,26 @@ class MemoryEvents:
         self._count(session, len(data), 1)
         if len(stored.events) > self._events:
             self._drop_oldest(session, stored)
-        self._trim(session, self._bytes)
+        self._trim(session)
         while self._total > self._total_bytes:
-            # By half, not by one message: to find the largest takes time.
-            largest = max(self._sessions.values(), key=lambda each: each.size)
-            self._trim(largest, largest.size // 2)
+            self._drop_half(max(self._sessions.values(), key=lambda each: each.kept))
         return stored.last
 
     def _count(self, session: _Session, size: int, events: int) -> None:
         session.size += size
+        session.count += events
         self._total += size + events * EVENT_OVERHEAD
 
-    def _trim(self, session: _Session, size: int) -> None:
+    def _trim(self, session: _Session) -> None:
         for stream in session.streams.values():
-            while session.size > size and stream.events:
+            while session.size > self._bytes and stream.events:
+                self._drop_oldest(session, stream)
+
+    def _drop_half(self, session: _Session) -> None:
+        """Drop half of what a session keeps, and not one message: to find the largest session takes time."""
+        rest = session.kept // 2
+        for stream in session.streams.values():
+            while session.kept > rest and stream.events:
                 self._drop_oldest(session, stream)
 
     def _drop_oldest(self, session: _Session, stream: _Stream) -> None:
