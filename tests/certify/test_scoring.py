@@ -17,7 +17,7 @@ from assay.certify.scoring import (
 from assay.lab.harness.check import UNOBSERVED
 from assay.lab.harness.need import A_TOOL, AN_OBSERVED_DISK
 from assay.lab.harness.reason import Reason, ReasonKind
-from assay.lab.harness.run.recording import INTERRUPTED
+from assay.lab.harness.run.ending import INTERRUPTED
 from assay.lab.harness.run.run import Run, SubjectRecord
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.verdict import Verdict
