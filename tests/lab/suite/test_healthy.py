@@ -32,7 +32,7 @@ async def run_of(server: str, transport: Transport) -> Run:
         return result
 
     if (server, transport) not in ran:
-        chosen = Selection(effects=True, revisions=TRIED.get(transport, ()))
+        chosen = Selection(effects=True, load=True, revisions=TRIED.get(transport, ()))
         order = RunSettings(SUITE, chosen, jobs=JOBS.get(transport, 12))
         runner = Runner(order, [healthy(server, transport)], lambda event: None, keep)
         ran[server, transport] = await runner.run()

@@ -1,6 +1,6 @@
 """The order in which cells run."""
 
-from assay.lab.harness.run.plan import Selection, plan
+from assay.lab.harness.run.plan import LOAD, Selection, plan
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
@@ -27,3 +27,13 @@ def test_preferred_scenarios_come_first_and_the_rest_keeps_its_order() -> None:
 
 def test_unplanned_scenario_cannot_come_first() -> None:
     assert order("no.such-scenario") == order()
+
+
+def test_scenario_with_load_runs_only_if_load_is_allowed() -> None:
+    for allowed, reason in ((False, LOAD), (True, None)):
+        selection = Selection(scenarios=("robustness.deep-json",), load=allowed)
+        assert [cell.reason for cell in plan(protocol_suite(), KNOWN, selection)] == [reason]
+
+
+def test_load_names_the_option_that_allows_it() -> None:
+    assert LOAD.options == ("--allow-load",)

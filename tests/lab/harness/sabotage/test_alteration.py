@@ -41,3 +41,10 @@ def test_reply_hook_knows_the_request_in_a_batch() -> None:
     work.alter_request(encode([request(1, "a"), request("1", "b"), 17]))
     (batch,) = work.alter_reply(encode([result("1"), result(1)]))
     assert [reply["to"] for reply in decode(batch)] == ["b", "a"]
+
+
+def test_body_hook_sees_bodies_that_are_not_json() -> None:
+    answer = LocalAnswer([b"no"])
+    work = alteration(body=lambda body, context: answer if body == b"[[[" else body.upper())
+    assert work.alter_request(b"[[[") is answer
+    assert work.alter_request(b"rubbish") == b"RUBBISH"

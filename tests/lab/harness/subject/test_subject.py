@@ -21,6 +21,14 @@ socket.create_connection(("127.0.0.1", int(sys.argv[2])))
 sys.stdin.read()
 """
 
+# Listens, ignores SIGTERM, and ends with its input.
+DEAF = """
+import signal, socket, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+sys.stdin.read()
+"""
+
 
 async def listening(connected: asyncio.Event | None = None) -> tuple[asyncio.Server, int]:
     """A server and its port; the event is set on a connection."""
@@ -74,3 +82,36 @@ async def test_server_that_listens_is_terminated_at_once(monkeypatch: pytest.Mon
     subject = served("reference", Transport.HTTP)
     await subject.start()
     await subject.stop()
+
+
+async def test_separate_process_of_a_served_server_ends_without_the_server_itself() -> None:
+    subject = served("reference", Transport.HTTP)
+    await subject.start()
+    try:
+        other = subject.separate()
+        assert other is not None
+        await other.start()
+        try:
+            assert other.name != subject.name
+            assert await other.terminate(20) == 0
+        finally:
+            await other.stop()
+        await UrlSubject(subject.name).start()
+    finally:
+        await subject.stop()
+
+
+def test_server_at_a_given_url_has_no_separate_process() -> None:
+    assert UrlSubject("http://127.0.0.1:9/mcp").separate() is None
+
+
+async def test_process_that_keeps_running_after_sigterm_has_no_status() -> None:
+    server, port = await listening()
+    server.close()
+    await server.wait_closed()
+    subject = UrlSubject(f"http://127.0.0.1:{port}/mcp", command=[sys.executable, "-c", DEAF, str(port)])
+    try:
+        await subject.start()
+        assert await subject.terminate(0.05) is None
+    finally:
+        await subject.stop()

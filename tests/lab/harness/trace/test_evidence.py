@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from assay.lab.harness.scripted_server.client import ATTACHED
-from assay.lab.harness.trace.evidence import MOST, excerpts, reproduction
+from assay.lab.harness.trace.evidence import LONGEST, MOST, excerpts, reproduction
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import REVISIONS
@@ -84,3 +84,24 @@ def test_command_with_line_breaks_is_one_line_that_prints_them() -> None:
     command = reproduction(trace, [0]).removesuffix(" | by hand")
     assert command.isprintable()
     assert subprocess.run(["sh", "-c", command], capture_output=True, check=True).stdout == sent.encode()
+
+
+@pytest.mark.parametrize(
+    ("transport", "target", "line"),
+    [
+        ("stdio", "python my_server.py", "assay check {} -- python my_server.py"),
+        ("http", "http://localhost:1/mcp", "assay check http://localhost:1/mcp {} --transport http"),
+    ],
+)
+def test_messages_too_long_for_a_command_line_are_reproduced_by_their_scenario(
+    transport: str, target: str, line: str
+) -> None:
+    kinds = {
+        "stdio": ("1/lines", Kind.LINE, b"{}\n"),
+        "http": ("1/post-1", Kind.REQUEST, b"POST / HTTP/1.1\r\n\r\n"),
+    }
+    channel, kind, begin = kinds[transport]
+    frame = Frame(0, 0.0, Sender.DRIVER, channel, kind, begin + b"a" * LONGEST)
+    header = Header(REVISIONS[-1].date, transport, target, "robustness.large-opening", closed=True)
+    options = f"--scenario robustness.large-opening --spec-version {REVISIONS[-1].date}"
+    assert reproduction(Trace(header, [frame]), [0]) == line.format(options)

@@ -29,7 +29,7 @@ COST: Final = "cost"
 FLAT: Final = "flat"
 RECORD: Final = b'{"name":"an ordinary record","place":[52.5,13.4],"tags":["plain","flat"],"valid":true}'
 PADDING: Final[Mapping[str, bytes]] = {
-    FLAT: b"[" + b",".join([RECORD] * (SIZE // len(RECORD))) + b"]",
+    FLAT: b"[" + b",".join([RECORD] * (SIZE // (len(RECORD) + 1))) + b"]",
     "deeply nested": b"[" * (SIZE // 2) + b"]" * (SIZE // 2),
     "never closed": b"[" * SIZE,
 }
