@@ -81,10 +81,6 @@ async def record(
             link.use_token(usual)
         return link
 
-    def separate() -> tuple[UrlSubject, Connect] | None:
-        other = subject.separate()
-        return None if other is None else (other, partial(connect, target=other))
-
     async def with_fresh_tokens(stage: Stage) -> Any:
         await conditions.tokens.keep_fresh()
         return await conversation(stage)
@@ -99,10 +95,16 @@ async def record(
         tokens=conditions.tokens,
         out_of_band=conditions.out_of_band,
         pool=pool if subject.transport is Transport.STDIO else None,
-        separate=separate,
+        separate=partial(_separate, subject, connect),
     )
     value, broken = await _converse(stage, with_fresh_tokens, conditions.limit)
     return Recording(recorder.trace(closed=broken is None), value, broken, started, time.monotonic() - begin)
+
+
+def _separate(subject: Subject, connect: Callable[..., Link]) -> tuple[UrlSubject, Connect] | None:
+    """Another process of the subject, and how a peer connects to it."""
+    other = subject.separate()
+    return None if other is None else (other, partial(connect, target=other))
 
 
 async def _converse(
