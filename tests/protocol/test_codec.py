@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -221,6 +222,39 @@ def test_nesting_is_bounded(open_close: tuple[bytes, bytes], depth: int, fits: b
         assert isinstance(decode(nested, LIMITS), Envelope)
     else:
         assert refused(nested) == (PARSE_ERROR, None)
+
+
+PARTS = (
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b"[[",
+    b"]]",
+    b"[]",
+    b",",
+    b'""',
+    b'"[]"',
+    b'"\\\\"',
+    b'"\\"["',
+    b'"\\\\\\"{"',
+)
+
+
+def walked_depth(parts: list[bytes]) -> int:
+    """The deepest nesting, bracket by bracket; parts that begin with a quote are whole strings."""
+    steps = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+    outside = b"".join(part for part in parts if not part.startswith(b'"'))
+    return max(accumulate((steps.get(byte, 0) for byte in outside), initial=0))
+
+
+@settings(deadline=None)
+@given(parts=st.lists(st.sampled_from(PARTS), max_size=400), limit=st.integers(1, 70))
+def test_nesting_is_counted_outside_strings_only(parts: list[bytes], limit: int) -> None:
+    with pytest.raises(MalformedMessage) as caught:
+        decode(b"x" + b"".join(parts) + b"[" * limit, Limits(depth=limit))
+    too_deep = walked_depth([*parts, b"[" * limit]) > limit
+    assert ("nested too deep" in caught.value.message) == too_deep
 
 
 def test_brackets_in_text_are_not_nesting() -> None:

@@ -6,11 +6,14 @@ distinguish bad JSON from a bad request and to find an id for the error.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from assay.model.error import (
     INTERNAL_ERROR,
@@ -27,14 +30,23 @@ T = TypeVar("T")
 
 encode: Final = msgspec.json.Encoder().encode
 _decode_envelope: Final = msgspec.json.Decoder(Envelope).decode
-_decode_items: Final = msgspec.json.Decoder(list[Raw]).decode
 # As numbers: `number in bytes` is a plain search, while other types go through a failed conversion first.
 _OBJECT: Final = ord("{")
 _ARRAY: Final = ord("[")
 _RESERVED: Final = b"io.modelcontextprotocol"
 _ESCAPE: Final = ord("\\")
+_NUMBER_OR_TEXT: Final = frozenset(b'-0123456789"')
 _read_meta: Final = msgspec.json.Decoder(DecodedParams).decode
 _read_call: Final = msgspec.json.Decoder(CallParams).decode
+
+_ONE_KIND: Final = bytes.maketrans(b"{}", b"[]")
+_UNIMPORTANT: Final = bytes(set(range(256)) - set(b'{}[]"'))
+_STEPS: Final = bytes.maketrans(b"[]", b"\x01\xff")
+"""An opening bracket as 1, a closing one as -1."""
+_SLICE: Final = 64 * 1024
+"""Bytes that are examined at once, so that the pieces of a large body do not exist at the same time."""
+_WINDOW: Final = 64
+"""Brackets that are counted at once. Within the default limit of depth they need no closer look."""
 
 
 def decode(body: bytes, limits: Limits) -> Envelope | list[Envelope | MalformedMessage]:
@@ -68,7 +80,7 @@ def check_bytes(body: bytes, limits: Limits) -> None:
     if not body.isascii():
         # Raw parameters are skipped, not decoded: bad UTF-8 in a parameter that no handler reads would pass.
         _check_utf8(body)
-    if _depth(body) > limits.depth:
+    if _is_deeper(body, limits.depth):
         raise MalformedMessage(PARSE_ERROR, f"nested too deep: limit {limits.depth}")
 
 
@@ -147,14 +159,22 @@ def known_id(message: Envelope) -> RequestId | None:
 
 def _decode_batch(body: bytes, limits: Limits) -> list[Envelope | MalformedMessage]:
     try:
-        items = _decode_items(body)
+        items = msgspec.structs.astuple(_batch_decoder(limits.batch)(body))
     except (msgspec.DecodeError, RecursionError) as error:
         raise MalformedMessage(PARSE_ERROR, f"parse error: {error}") from None
-    if not items:
+    members = [item for item in items if item is not UNSET]
+    if not members:
         raise MalformedMessage(INVALID_REQUEST, "a batch must not be empty")
-    if len(items) > limits.batch:
-        raise MalformedMessage(INVALID_REQUEST, f"batch too large: {len(items)}, limit {limits.batch}")
-    return [_decode_member(item) for item in items]
+    if len(members) > limits.batch:
+        raise MalformedMessage(INVALID_REQUEST, f"batch too large: limit {limits.batch}")
+    return [_decode_member(item) for item in members]
+
+
+@lru_cache(maxsize=16)
+def _batch_decoder(limit: int) -> Callable[[bytes], Struct]:
+    """Decodes one member more than the limit, to notice it, and skips the rest: anyone can send millions."""
+    fields = [(f"member{number}", Raw | UnsetType, UNSET) for number in range(limit + 1)]
+    return msgspec.json.Decoder(msgspec.defstruct("Batch", fields, array_like=True)).decode
 
 
 def _decode_member(item: Raw) -> Envelope | MalformedMessage:
@@ -180,19 +200,40 @@ def _check_params(message: Envelope) -> None:
     message.params = Raw(b"{}")
 
 
+class _WithId(Struct):
+    id: Raw | UnsetType = UNSET
+
+
+_decode_id: Final = msgspec.json.Decoder(_WithId).decode
+
+
 def _diagnose(body: bytes, error: Exception) -> MalformedMessage:
     """Find out why a body did not decode, and the id of its request if that is readable."""
     try:
-        value: Any = msgspec.json.decode(body)
+        request_id = _readable_id(body)
+    except _NotObject:
+        return MalformedMessage(INVALID_REQUEST, "a message must be a JSON object")
     except msgspec.DecodeError as bad_json:
         return MalformedMessage(PARSE_ERROR, f"parse error: {bad_json}")
     except RecursionError:
         return MalformedMessage(PARSE_ERROR, "parse error: nested too deep")
-    if not isinstance(value, dict):
-        return MalformedMessage(INVALID_REQUEST, "a message must be a JSON object")
-    request_id = value.get("id")
-    readable = isinstance(request_id, int | str) and not isinstance(request_id, bool)
-    return MalformedMessage(INVALID_REQUEST, f"invalid request: {error}", request_id if readable else None)
+    return MalformedMessage(INVALID_REQUEST, f"invalid request: {error}", request_id)
+
+
+class _NotObject(Exception):
+    """The body is JSON, but not an object."""
+
+
+def _readable_id(body: bytes) -> RequestId | None:
+    """The id of a body. Nothing else is decoded: its lists and objects could cost far more than a message."""
+    try:
+        raw = _decode_id(body).id
+    except msgspec.ValidationError:
+        raise _NotObject from None
+    if raw is UNSET or memoryview(raw)[0] not in _NUMBER_OR_TEXT:
+        return None
+    request_id: Any = msgspec.json.decode(raw)
+    return request_id if isinstance(request_id, int | str) else None
 
 
 def _check_utf8(body: bytes) -> None:
@@ -202,23 +243,30 @@ def _check_utf8(body: bytes) -> None:
         raise MalformedMessage(PARSE_ERROR, f"parse error: invalid UTF-8 at byte {error.start}") from None
 
 
-def _depth(body: bytes) -> int:
-    """The deepest nesting, ignoring brackets inside strings."""
-    deepest = depth = 0
-    in_string = escaped = False
-    for byte in body:
-        if in_string:
-            if escaped:
-                escaped = False
-            elif byte == 0x5C:
-                escaped = True
-            elif byte == 0x22:
-                in_string = False
-        elif byte == 0x22:
-            in_string = True
-        elif byte in b"{[":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"}]":
-            depth -= 1
-    return deepest
+def _is_deeper(body: bytes, limit: int) -> bool:
+    """Whether objects and arrays are nested deeper than the limit.
+
+    Anyone can send a body that needs this, so nothing here is a step of Python per byte: brackets are counted
+    in C by the window, and only windows that come near the limit are looked at bracket by bracket, in C, too.
+    """
+    if _ESCAPE in body:
+        body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # Two quotes in a row change nothing for the brackets around them. Most strings are gone after this.
+    marks = body.translate(_ONE_KIND, _UNIMPORTANT).replace(b'""', b"")
+    depth = quotes = 0
+    for start in range(0, len(marks), _SLICE):
+        pieces = marks[start : start + _SLICE].split(b'"')
+        brackets = b"".join(pieces[quotes % 2 :: 2])
+        quotes += len(pieces) - 1
+        for position in range(0, len(brackets), _WINDOW):
+            window = brackets[position : position + _WINDOW]
+            opened = window.count(_ARRAY)
+            if depth + opened > limit and depth + _rise(window) > limit:
+                return True
+            depth += 2 * opened - len(window)
+    return False
+
+
+def _rise(brackets: bytes) -> int:
+    """How far the nesting rises above its start."""
+    return max(accumulate(array("b", brackets.translate(_STEPS))))

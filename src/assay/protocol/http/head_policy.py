@@ -32,6 +32,9 @@ PARAMETER: Final = b"mcp-param-"
 HEAD_BYTES: Final = 64 * 1024
 """What the values of one `RequestHead` may come to; HTTP servers differ in whether they set a bound at
 all."""
+MOST_PARTS: Final = 64
+"""Parts of a header value that are read; the rest is ignored. Each part is a step of Python, and a head of
+commas would have tens of thousands."""
 READ_ONCE: Final = frozenset(
     {
         b"host",
@@ -191,7 +194,7 @@ def merge_headers(pairs: Headers, headers: dict[bytes, bytes]) -> Refusal | None
 def content_type_problem(value: bytes | None) -> str | None:
     if value is None:
         return "content-type missing: send application/json"
-    media, *parameters = (part.strip().lower() for part in value.decode("latin-1").split(";"))
+    media, *parameters = (part.strip().lower() for part in _parts(value.decode("latin-1"), ";"))
     if media != "application/json":
         return f"content-type not supported: {media}; send application/json"
     for parameter in parameters:
@@ -225,12 +228,17 @@ def prefers_stream(accept: bytes | None) -> bool:
 
 def _media_ranges(accept: bytes | None) -> dict[str, float]:
     """Media ranges with their quality, in the order of the header."""
-    parts = (part.partition(";") for part in (accept or b"").decode("latin-1").lower().split(","))
+    text = (accept or b"").decode("latin-1").lower()
+    parts = (part.partition(";") for part in _parts(text, ","))
     return {media.strip(): _quality(parameters) for media, _, parameters in parts}
 
 
+def _parts(text: str, separator: str) -> list[str]:
+    return text.split(separator, MOST_PARTS)[:MOST_PARTS]
+
+
 def _quality(parameters: str) -> float:
-    for parameter in parameters.replace(" ", "").split(";"):
+    for parameter in _parts(parameters.replace(" ", ""), ";"):
         if parameter.startswith("q="):
             try:
                 return float(parameter[2:])
