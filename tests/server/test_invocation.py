@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay import Context, Limits, Server
+from assay import Context, Limits, Scope, Server
 from tests.server.scripted import GUARD, ScriptedClient, call, finished, quiescence, reached
 
 
@@ -81,7 +81,7 @@ async def test_request_beyond_the_backlog_is_refused_as_busy() -> None:
     async with ScriptedClient(room.server) as client:
         tasks = await enter(client, "work", 2)
         refused = await client.error("tools/call", name="work", arguments={"number": 9})
-        assert (refused["code"], "busy" in refused["message"]) == (-32603, True)
+        assert (refused["code"], "busy" in refused["message"]) == (-31004, True)
         assert await let_out(room, tasks) == [0, 1]
 
 
@@ -94,6 +94,39 @@ async def test_request_cancelled_in_the_queue_never_runs() -> None:
         assert await finished(tasks[1]) is None
         assert await let_out(room, [tasks[0], tasks[2]]) == [0, 2]
         assert room.most == 1
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_request_whose_client_leaves_the_queue_never_runs(is_async: bool) -> None:
+    server = Server("test", limits=Limits(threads=1, concurrency=1 if is_async else 9))
+    loop, release, left = asyncio.get_running_loop(), threading.Event(), asyncio.Event()
+    started: list[int] = []
+
+    def work(number: int) -> int:
+        started.append(number)
+        release.wait(GUARD)
+        return number
+
+    async def work_in_loop(number: int) -> int:
+        return await loop.run_in_executor(None, work, number)
+
+    server.tools.add(work_in_loop if is_async else work, name="work")
+    scope = Scope(departure=left.wait, disconnect_cancels=False)
+
+    def start(number: int, scope: Scope) -> asyncio.Task[Any]:
+        params = {"name": "work", "arguments": {"number": number}}
+        message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+        return asyncio.create_task(server.handle(message, scope=scope))
+
+    tasks = [start(1, scope), start(2, scope), start(3, Scope())]
+    await quiescence()
+    left.set()
+    assert await finished(tasks[1]) is None
+    release.set()
+    assert [b'"result":1' in await finished(tasks[0]), b'"result":3' in await finished(tasks[2])] == [
+        True
+    ] * 2
+    assert started == [1, 3]
 
 
 @pytest.mark.parametrize("failure", [ValueError, asyncio.CancelledError])

@@ -248,7 +248,7 @@ async def test_there_is_a_limit_to_streams() -> None:
     listening = Listening(make_server(limits=Limits(listeners=2)))
     for _ in range(2):
         await listening.client(**ALL)
-    error = {"code": -32603, "message": "too many listen streams: limit 2"}
+    error = {"code": -31004, "message": "too many listen streams: limit 2; try again later"}
     client = DescribingClient(listening.server)
     assert await finished(listening.open(client, **ALL)) == {"jsonrpc": "2.0", "error": error}
     assert client.heard.empty()
@@ -256,6 +256,21 @@ async def test_there_is_a_limit_to_streams() -> None:
     await asyncio.wait([listening.tasks[0]])
     await listening.client(**ALL)
     await listening.close()
+
+
+async def test_client_with_the_most_streams_makes_room_for_others() -> None:
+    listening = Listening(make_server(limits=Limits(listeners=3)))
+    for _ in range(3):
+        await listening.client(**ALL)
+    other = DescribingClient(listening.server, principal="ada")
+    listening.open(other, **ALL)
+    assert (await other.next())["method"] == "notifications/subscriptions/acknowledged"
+    assert (await finished(listening.tasks[2]))["result"]["_meta"][SUBSCRIPTION] == 1
+    assert [task.done() for task in listening.tasks] == [False, False, True, False]
+    assert len(listening.server.notifier.listeners) == 3
+    assert "error" in await finished(listening.open(other, **ALL))
+    await listening.close()
+    assert listening.server.notifier.listeners == set()
 
 
 @pytest.mark.parametrize("limits", [Limits(subscriptions=1), Limits(subscription_bytes=17)])

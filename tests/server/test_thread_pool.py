@@ -145,3 +145,104 @@ def test_closed_loop_is_not_called() -> None:
 
     asyncio.run(again())
     assert left.is_set() is True
+
+
+class Workshop:
+    """Jobs that report their start, and end when the test says so."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.started: asyncio.Queue[str] = asyncio.Queue()
+        self.release = threading.Event()
+
+    def work(self, name: str) -> str:
+        self.loop.call_soon_threadsafe(self.started.put_nowait, name)
+        self.release.wait(GUARD)
+        return name
+
+    async def next(self) -> str:
+        async with asyncio.timeout(GUARD):
+            return await self.started.get()
+
+
+async def test_clients_take_turns() -> None:
+    threads, shop = ThreadPool(1), Workshop()
+    threads.run(shop.work, {"name": "a1"}, client="a")
+    assert await shop.next() == "a1"
+    for name in ("a2", "a3", "a4", "b1"):
+        threads.run(shop.work, {"name": name}, client=name[0])
+    shop.release.set()
+    assert [await shop.next() for _ in range(4)] == ["a2", "b1", "a3", "a4"]
+
+
+async def test_job_that_was_cancelled_in_the_queue_is_done_at_once() -> None:
+    threads, shop, done = ThreadPool(1), Workshop(), asyncio.Event()
+    threads.run(shop.work, {"name": "first"})
+    await shop.next()
+    threads.run(shop.work, {"name": "second"}, done.set).cancel()
+    await reached(done)
+    assert len(threads._jobs) == 0
+    shop.release.set()
+
+
+async def test_thread_whose_call_has_ended_is_replaced_up_to_a_bound() -> None:
+    threads, shop = ThreadPool(2, spare=2), Workshop()
+    for number in range(4):
+        future = threads.run(shop.work, {"name": str(number)})
+        assert await shop.next() == str(number)
+        future.cancel()
+        await quiescence()
+    last = threads.run(shop.work, {"name": "last"})
+    await quiescence()
+    assert (shop.started.empty(), threads.is_full) == (True, True)
+    shop.release.set()
+    assert await outcome(last) == "last"
+
+
+async def test_spare_threads_end_with_the_need_for_them() -> None:
+    threads, shop = ThreadPool(1, spare=3), Workshop()
+    for _ in range(4):
+        threads.run(shop.work, {"name": ""}).cancel()
+        threads.run(shop.work, {"name": ""}).cancel()
+    futures = [threads.run(shop.work, {"name": client}, client=client) for client in "abcd"]
+    shop.release.set()
+    for future in futures:
+        await outcome(future)
+    assert await outcome(threads.run(lambda: "done", {})) == "done"
+    assert (threads._count, threads._overdue, threads._running) == (1, 0, {})
+
+
+async def test_client_without_a_thread_gets_a_spare_one() -> None:
+    threads, shop = ThreadPool(2, spare=1), Workshop()
+    for name in ("a1", "a2", "a3"):
+        threads.run(shop.work, {"name": name}, client="a")
+    assert {await shop.next(), await shop.next()} == {"a1", "a2"}
+    threads.run(shop.work, {"name": "b1"}, client="b")
+    assert await shop.next() == "b1"
+    threads.run(shop.work, {"name": "c1"}, client="c")
+    await quiescence()
+    assert shop.started.empty()
+    shop.release.set()
+
+
+async def test_job_that_outlives_its_call_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
+    threads, shop = ThreadPool(1, spare=1, patience=0), Workshop()
+    future = threads.run(shop.work, {"name": "x"}, name="slow_tool")
+    await shop.next()
+    future.cancel()
+    await quiescence()
+    (record,) = caplog.records
+    assert "slow_tool still runs after 0 s in thread assay-handler-1" in record.getMessage()
+    assert "1 such threads, of which 1 are replaced" in record.getMessage()
+    shop.release.set()
+
+
+async def test_job_that_ends_in_time_is_not_reported(caplog: pytest.LogCaptureFixture) -> None:
+    threads, shop, left = ThreadPool(1, patience=0), Workshop(), asyncio.Event()
+    future = threads.run(shop.work, {"name": "x"}, left.set)
+    await shop.next()
+    shop.release.set()
+    await outcome(future)
+    await reached(left)
+    await quiescence()
+    assert caplog.records == []

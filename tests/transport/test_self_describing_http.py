@@ -319,7 +319,7 @@ async def test_a_thousand_listen_streams_leave_nothing_behind() -> None:
         for stream in streams[:-1]:
             assert (await stream.message())["method"] == "notifications/subscriptions/acknowledged"
         refused = (await streams[-1].complete()).json["error"]
-        assert refused == {"code": -32603, "message": "too many listen streams: limit 1000"}
+        assert refused == {"code": -31004, "message": "too many listen streams: limit 1000; try again later"}
         assert len(subject.server.notifier.listeners) == 1000
         subject.server.tools.add(subject.note, name="another")
         for number, stream in enumerate(streams[:-1]):

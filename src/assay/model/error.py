@@ -3,6 +3,7 @@
 AssayError
 ├── RpcError               answered as a JSON-RPC error with this code, message and data
 │   ├── MalformedMessage   the message is not valid JSON-RPC; has its id if that was readable
+│   ├── Busy               the server has no room for the request; status 503 over HTTP
 │   ├── InsufficientScope  the caller lacks a scope; status 403 with a challenge over HTTP
 │   └── ResourceNotFound   the code depends on the revision
 ├── ToolError              a tool reports a failure; answered as a result with `isError`
@@ -27,8 +28,9 @@ RESOURCE_NOT_FOUND: Final = -32002
 HEADER_MISMATCH: Final = -32020
 MISSING_CAPABILITY: Final = -32021
 UNSUPPORTED_VERSION: Final = -32022
+# Outside the ranges that JSON-RPC and MCP reserve; for transports without an HTTP status.
 INSUFFICIENT_SCOPE: Final = -31003
-"""Outside the ranges that JSON-RPC and MCP reserve; for transports without an HTTP status."""
+BUSY: Final = -31004
 
 
 class AssayError(Exception):
@@ -60,6 +62,13 @@ class MalformedMessage(RpcError):
     def __init__(self, code: int, message: str, request_id: int | str | None = None) -> None:
         super().__init__(code, message)
         self.request_id = request_id
+
+
+class Busy(RpcError):
+    """A limit of the server is reached. The same request may be served later."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(BUSY, f"{reason}; try again later")
 
 
 class InsufficientScope(RpcError):

@@ -26,6 +26,10 @@ class Limits(Struct, frozen=True, kw_only=True):
     threads: int = 40
     """Threads for `def` handlers."""
 
+    spare_threads: int = 40
+    """Threads beyond these: they replace threads whose handler still runs although its call has ended, and
+    serve clients that have none while others occupy all."""
+
     idle_timeout: float | None = 300.0
     """Seconds without activity before a handler is cancelled. Progress, log messages and `ctx.keep_alive()`
     count as activity. None disables the timeout."""

@@ -63,7 +63,11 @@ class Scope(Struct, kw_only=True):
     """Data that the host passes to handlers, read as `ctx.scope.state`."""
 
     departure: Callable[[], Awaitable[None]] | None = None
-    """Returns when the client has disconnected. Set by transports on which that cancels the request."""
+    """Returns when the client has disconnected. Set by transports on which an answer could then not be sent
+    any more."""
+
+    disconnect_cancels: bool = True
+    """Whether a disconnection cancels the request. Otherwise it only cancels one that has not started yet."""
 
     detach: Callable[[float | None], Awaitable[None]] | None = None
     """Closes the connection so that the client returns later for its answer. Set by transports that can."""

@@ -88,6 +88,8 @@ class Call:
     """Effects that the handler has reported so far."""
     blocking_waits: Collection[Future[Any]] = ()
     """Futures that the handler's threads block on; cancelled when the request ends early."""
+    is_waiting = False
+    """Whether the handler has not started yet, because others occupy the limits or threads."""
     _task: asyncio.Task[Any] | None = None
     _timer: asyncio.TimerHandle | None = None
     _deadline = 0.0
@@ -208,12 +210,20 @@ class Call:
         return Ending.CANCELLED if is_closing(error) or _is_owners(error) else Ending.FAILED
 
     def _watch_departure(self) -> asyncio.Task[None] | None:
-        departure = self.scope.departure
-        return None if departure is None else asyncio.get_running_loop().create_task(self._depart(departure))
+        scope = self.scope
+        if scope.departure is None or not (scope.disconnect_cancels or self.is_waiting):
+            return None
+        return asyncio.get_running_loop().create_task(self._depart(scope.departure))
 
     async def _depart(self, departure: Callable[[], Awaitable[None]]) -> None:
         await departure()
-        self.cancel("the client disconnected")
+        # Without a session, an answer can only be sent on this connection: a handler that has not started yet
+        # need not run for it.
+        if self.scope.disconnect_cancels or self.is_waiting:
+            self.cancel("the client disconnected")
+
+    def stop_waiting(self) -> None:
+        self.is_waiting = False
 
     def cancel(self, reason: str | None) -> None:
         logger.info("request %r cancelled: %s", self.id, reason or "no reason given")

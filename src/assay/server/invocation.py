@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from types import CoroutineType
 from typing import Any
 
 from assay.protocol.coroutine import SuspendedCoroutine
 
 from .call import Call
-from .concurrency import ConcurrencyLimit
+from .concurrency import ConcurrencyLimit, Slot
 from .signature import Signature
 
 
@@ -32,12 +33,13 @@ class Pending:
 class Invocable:
     """A handler, how to run it, and the limits that it counts against."""
 
-    __slots__ = ("context_name", "context_type", "function", "is_async", "limits")
+    __slots__ = ("context_name", "context_type", "function", "is_async", "limits", "name")
 
     def __init__(
         self, function: Callable[..., Any], signature: Signature, limits: tuple[ConcurrencyLimit, ...]
     ) -> None:
         self.function = function
+        self.name = signature.name
         self.context_name = signature.context_name or ""
         self.context_type = signature.context_type
         self.limits = limits
@@ -53,11 +55,12 @@ class Invocable:
             arguments[self.context_name] = self.context_type(call)
         for limit in self.limits:
             if not limit.available:
+                call.is_waiting = True
                 return Pending(call.supervise(self._wait_and_run(arguments, call)))
         if not self.is_async:
             for limit in self.limits:
                 limit.acquire()
-            return Pending(call.supervise(self._run_in_thread(arguments, call)))
+            return Pending(call.supervise(self._run_in_thread(arguments, call, self._release)))
         coroutine = self.function(**arguments)
         if type(coroutine) is not CoroutineType:
             return Pending(call.supervise(self._hold_limits(coroutine)))
@@ -67,28 +70,33 @@ class Invocable:
             return returned.value
         return Pending(call.supervise(self._hold_limits(SuspendedCoroutine(coroutine, waiting_for))))
 
-    def _run_in_thread(self, arguments: dict[str, Any], call: Call) -> asyncio.Future[Any]:
+    def _run_in_thread(
+        self, arguments: dict[str, Any], call: Call, release: Callable[[], None]
+    ) -> asyncio.Future[Any]:
         """The limits are released by the thread when it has really finished, which may be after the call."""
-        return call.services.thread_pool.run(self.function, arguments, self._release)
+        pool, client = call.services.thread_pool, call.scope.client_key
+        call.is_waiting = pool.is_full
+        on_start = call.stop_waiting if call.is_waiting else None
+        return pool.run(self.function, arguments, release, on_start=on_start, client=client, name=self.name)
 
     def _release(self) -> None:
         for limit in self.limits:
             limit.release()
 
     async def _wait_and_run(self, arguments: dict[str, Any], call: Call) -> Any:
-        acquired: list[ConcurrencyLimit] = []
+        slots: list[Slot] = []
+        client = call.scope.client_key
         try:
             # The narrowest limit first: waiting for it must not occupy a slot that others could use.
             for limit in self.limits:
-                await limit.wait_and_acquire()
-                acquired.append(limit)
+                slots.append(await limit.wait_and_acquire(client))
+            call.stop_waiting()
             if self.is_async:
                 return await self.function(**arguments)
-            acquired.clear()
-            return await self._run_in_thread(arguments, call)
+            held, slots = slots, []
+            return await self._run_in_thread(arguments, call, partial(_release_all, held))
         finally:
-            for limit in acquired:
-                limit.release()
+            _release_all(slots)
 
     async def _hold_limits(self, work: Awaitable[Any]) -> Any:
         for limit in self.limits:
@@ -97,6 +105,11 @@ class Invocable:
             return await work
         finally:
             self._release()
+
+
+def _release_all(slots: Iterable[Slot]) -> None:
+    for slot in slots:
+        slot.release()
 
 
 def _is_async(function: Callable[..., Any]) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from itertools import accumulate
 from time import time
 from typing import Any
 
 from msgspec import Struct
 
-from assay.model.error import INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError
+from assay.model.error import METHOD_NOT_FOUND, Busy, RpcError
 from assay.model.limits import Limits
 from assay.protocol.session import uri_size
 
@@ -74,19 +74,20 @@ class ListenMethod:
         self._notifier = notifier
         self._resources = resources
         self._start = start
+        self._streams: dict[Hashable, list[ListenStream]] = {}
+        """Open streams of each client, oldest first."""
 
     async def serve(self, call: Call, requested: ListenFilter) -> dict[str, Any]:
         """Serve one stream until its client or the server ends it."""
-        limit = call.services.limits.listeners
         if call.send is None:
             raise RpcError(METHOD_NOT_FOUND, "listen streams are not offered here: only single answers are")
-        if len(self._notifier.listeners) >= limit:
-            raise RpcError(INTERNAL_ERROR, f"too many listen streams: limit {limit}")
         accepted = await self._accept(requested, call)
-        stream, meta = ListenStream(accepted), {SUBSCRIPTION: call.id}
+        stream, meta, client = ListenStream(accepted), {SUBSCRIPTION: call.id}, call.scope.client_key
+        if len(self._notifier.listeners) >= call.services.limits.listeners:
+            self._make_room(client, call.services.limits.listeners)
         self._start()
         call.pause()  # a listen stream may be silent for as long as nothing changes
-        self._notifier.add_listener(stream)
+        self._add(client, stream)
         timer = _end_at(call.scope.expires, stream)
         try:
             await call.notify(
@@ -94,7 +95,7 @@ class ListenMethod:
             )
             await call.supervise(_relay(call, stream, meta))
         finally:
-            self._notifier.remove_listener(stream)
+            self._remove(client, stream)
             if timer is not None:
                 timer.cancel()
         if call.scope.transport in SHARED_CHANNELS:
@@ -103,6 +104,31 @@ class ListenMethod:
                 "notifications/cancelled", {"requestId": call.id, "reason": "the server ended this stream"}
             )
         return {"_meta": meta}
+
+    def _add(self, client: Hashable, stream: ListenStream) -> None:
+        self._notifier.add_listener(stream)
+        self._streams.setdefault(client, []).append(stream)
+
+    def _remove(self, client: Hashable, stream: ListenStream) -> None:
+        self._notifier.remove_listener(stream)
+        streams = self._streams.get(client, [])
+        if stream in streams:
+            streams.remove(stream)
+        if not streams:
+            self._streams.pop(client, None)
+
+    def _make_room(self, client: Hashable, limit: int) -> None:
+        """End the newest stream of the client with the most, unless that is this one.
+
+        Raises:
+            Busy: it is.
+        """
+        largest, streams = max(self._streams.items(), key=lambda entry: len(entry[1]))
+        if len(self._streams.get(client, ())) + 1 >= len(streams):
+            raise Busy(f"too many listen streams: limit {limit}")
+        newest = streams[-1]
+        newest.end()
+        self._remove(largest, newest)
 
     async def _accept(self, requested: ListenFilter, call: Call) -> ListenFilter:
         """The part of a filter that this server supports and this client may use."""

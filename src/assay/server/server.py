@@ -147,8 +147,9 @@ class Server(Registration):
         features = Features(capabilities, components.registered, self.custom_methods.declaration)
         self.sealer = sealer
         self.notifier = ChangeNotifier(features.has)
-        threads, states = ThreadPool(self.limits.threads), ClientStates(self.limits)
-        self._services = Services(self, self.limits, features, threads, sealer, states)
+        limits = self.limits
+        threads = ThreadPool(limits.threads, limits.spare_threads, limits.idle_timeout)
+        self._services = Services(self, limits, features, threads, sealer, ClientStates(limits))
         methods = ProtocolMethods(components, self.notifier, self, self.start)
         self.tables = MethodTables(methods, components, features, self.method_scopes)
         dispatcher = Dispatcher(

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from typing import Final, NamedTuple
 
-from assay.model.error import INTERNAL_ERROR
+from assay.model.error import BUSY, INTERNAL_ERROR
 from assay.model.jsonrpc import ErrorReply, Outcome
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import encode_outcome
@@ -30,6 +30,10 @@ EVENT_STREAM: Final[Headers] = [
 CANCELLED: Final = sse.comment("the client cancelled this request: no answer follows")
 """The response to a request that its client cancelled. No answer may follow, but HTTP needs a response, and
 requests get JSON or an event stream. An empty one would look like a failure on the way."""
+
+UNAVAILABLE: Final = 503
+RETRY_AFTER: Final = (b"retry-after", b"1")
+"""Sent with status 503: slots and threads become free within seconds."""
 
 
 async def respond(
@@ -120,7 +124,8 @@ class Exchange:
         status = status_of(outcome, revision, self._admission.strictness)
         if self._admission.prefers_stream and status == 200:
             return self._answer_on_stream(outcome)
-        return self._respond(status, [JSON, *self.headers], encode_outcome(outcome))
+        retry = [RETRY_AFTER] if status == UNAVAILABLE else []
+        return self._respond(status, [JSON, *retry, *self.headers], encode_outcome(outcome))
 
     async def _respond(self, status: int, headers: Headers, body: bytes = b"") -> None:
         if self._whole_send is not None:
@@ -211,6 +216,8 @@ def status_of(outcome: Outcome, revision: Revision, strictness: Strictness = LEN
     if outcome.__class__ is not ErrorReply:
         return 200
     code = outcome.error.code
+    if code == BUSY:
+        return UNAVAILABLE
     # Never 404: in a session, that makes the client start a new one.
     otherwise = (500 if code == INTERNAL_ERROR else 400) if strictness.statuses else 200
     return revision.http.statuses.get(code, otherwise)

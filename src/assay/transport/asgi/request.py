@@ -99,14 +99,14 @@ class HttpRequest:
                 transport="http", raw_headers=self.asgi["headers"], client_address=self.client_address
             )
         else:
-            departure = self.departure if target.revision.http.disconnect_cancels else None
             scope = Scope(
                 transport="http",
                 raw_headers=self.asgi["headers"],
                 revision=target.revision,
                 peer=target.peer,
                 mirrors=target.mirrors,
-                departure=departure,
+                departure=self.departure,
+                disconnect_cancels=target.revision.http.disconnect_cancels,
                 client_address=self.client_address,
             )
         if host_scope is not None:
