@@ -94,11 +94,13 @@ def test_other_scheme_is_refused(scheme: str) -> None:
         check_uri(f"{scheme}:x")
 
 
-@pytest.mark.parametrize("path", ["..", "../a", "a/..", "a/../b", "/..", "a\\b", "a\0"])
+@pytest.mark.parametrize("path", ["..", "../a", "a/..", "a/../b", "/..", "a\\b", "a\0", "C:", "z:a", "C:/a"])
 def test_path_that_climbs_escapes(path: str) -> None:
     assert escapes_root(path)
 
 
-@pytest.mark.parametrize("path", ["", ".", "a", "a/b", "...", "a..b", "..a", "a../b", "%2e%2e"])
+@pytest.mark.parametrize(
+    "path", ["", ".", "a", "a/b", "1:a", "ab:c", "é:a", "...", "a..b", "..a", "a../b", "%2e%2e"]
+)
 def test_path_with_other_dots_stays(path: str) -> None:
     assert not escapes_root(path)

@@ -16,6 +16,9 @@ DISPLAYED_LENGTH: Final = 80
 SCHEME: Final = r"[A-Za-z][A-Za-z0-9+.-]*\Z"
 AUTHORITY: Final = r"//(?:[^/?#\[\]]*@)?(?:\[[0-9A-Za-z:.%~_!$&'()*+,;=-]+\])?[^/?#\[\]]*"
 
+DEVICE: Final = r"(?:\A|/)(?i:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³])(?=[ .:/]|\Z)"
+"""A name that Windows takes for a device in every directory, with any extension."""
+
 # Order matters: the first reason that applies is the one given.
 FORBIDDEN: Final = (
     (r"[\x00-\x20\x7f-\xa0]", "control character or whitespace"),
@@ -59,8 +62,13 @@ def check_uri(text: str) -> None:
 
 
 def escapes_root(path: str) -> bool:
-    """Whether a percent-decoded path could leave the directory that it is joined to."""
-    return "\\" in path or "\0" in path or ".." in path.split("/")
+    """Whether a percent-decoded path could leave the directory that it is joined to, on any system.
+
+    On Windows, a path that begins with a drive (`C:x`, `C:`) replaces the directory, and a backslash
+    separates names.
+    """
+    has_drive = path[1:2] == ":" and path[0].isascii() and path[0].isalpha()
+    return has_drive or "\\" in path or "\0" in path or ".." in path.split("/")
 
 
 def percent_encode(text: str, safe: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from .uri import escapes_root, percent_decode, percent_encode
+from .uri import DEVICE, escapes_root, percent_decode, percent_encode
 
 RESERVED: Final = ":/?#[]@!$&'()*+,;="
 SEGMENT: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@%"
@@ -34,11 +34,11 @@ VARIABLE: Final = (
     r"(?:(?P<explode>\*)|:(?P<prefix>[1-9][0-9]{0,3}))?\Z"
 )
 
-# What a decoded value must not contain, by its place. A leading slash or a drive letter would replace the
-# directory that a handler joins the value to.
-OUT_OF_SEGMENT: Final = r"/"
-OUT_OF_PATH: Final = r"\A/|//|\A[A-Za-z]:/"
-OUT_OF_TEXT: Final = r"\A/|\A[A-Za-z]:/"
+# What a decoded value must not contain, by its place. A leading slash would replace the directory that a
+# handler joins the value to; a device is no file of it.
+OUT_OF_SEGMENT: Final = rf"/|{DEVICE}"
+OUT_OF_PATH: Final = rf"\A/|//|{DEVICE}"
+OUT_OF_TEXT: Final = r"\A/"
 
 
 class InvalidTemplate(ValueError):

@@ -20,7 +20,7 @@ from .feature import DETAILS
 from .invocation import Invocable
 from .output import BadOutput
 from .required_scope import PROTOCOL_METHODS, read_scopes
-from .schema import read_custom, write_custom
+from .schema import json_decoder, write_custom
 from .signature import read_signature
 
 NAME: Final = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
@@ -45,7 +45,7 @@ class CustomMethod:
         self.revisions: Collection[Revision] = REVISIONS
         self.scopes: tuple[str, ...] = ()
         # Open: every request may have a `_meta`, and newer clients may send more parameters.
-        self._decode = msgspec.json.Decoder(signature.struct(closed=False), dec_hook=read_custom).decode
+        self._decode = signature.reader(json_decoder, closed=False)
         self._invoke = Invocable(function, signature, (limit,))
 
     async def serve(self, call: Call) -> Any:

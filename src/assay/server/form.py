@@ -10,6 +10,7 @@ import msgspec
 from assay.model.error import AskError, RegistrationError
 from assay.revisions.revision import Revision
 
+from .pattern import without_patterns
 from .schema import Validator, read_custom, schema_of
 
 PRIMITIVES: Final = frozenset({"string", "number", "integer", "boolean"})
@@ -19,11 +20,11 @@ class Form:
     """The schema of a form, and how to read its answer. A given JSON Schema is sent exactly as it is.
 
     Raises:
-        RegistrationError: the schema is not a flat object with simple fields.
+        RegistrationError: the schema is not a flat object with simple fields, or a class has a pattern.
     """
 
     def __init__(self, source: type[Any] | Mapping[str, Any]) -> None:
-        self._type = source if isinstance(source, type) else None
+        self._type = without_patterns(source) if isinstance(source, type) else None
         self.schema = _describe(source) if isinstance(source, type) else dict(source)
         _check(self.schema)
 

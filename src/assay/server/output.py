@@ -18,7 +18,8 @@ from assay.model.error import RegistrationError
 from assay.model.result import ToolResult
 from assay.revisions.revision import Structured
 
-from .schema import Validator, read_custom, schema_of, write_custom
+from .pattern import without_patterns
+from .schema import Validator, json_decoder, schema_of, write_custom
 
 PLAIN: Final = (inspect.Parameter.empty, None, type(None), Any, object, str, bytes, ToolResult, *BLOCKS)
 """Return types without an output schema."""
@@ -54,22 +55,18 @@ class Output:
     def _use(self, schema: Mapping[str, Any]) -> None:
         if schema.get("type") != "object":
             raise RegistrationError('an output schema must have "type": "object" at its root')
-        validator = Validator(schema)
-
-        def check(encoded: bytes) -> None:
-            problem = validator.problem(msgspec.json.decode(encoded))
-            if problem is not None:
-                raise BadOutput(problem)
-
         self.schema = self.unwrapped_schema = schema
-        self._check = check
+        self._check = _validate(schema)
 
     def _derive(self, returns: Any) -> None:
         schema = schema_of(returns)
         self._wrap = schema.get("type") != "object"
         self.unwrapped_schema = schema
         self.schema = wrapped(schema) if self._wrap else schema
-        self._check = msgspec.json.Decoder(returns, dec_hook=read_custom).decode
+        plain = without_patterns(returns)
+        self._check = (
+            json_decoder(plain) if plain is returns else _all_of(json_decoder(plain), _validate(schema))
+        )
 
     def result(self, value: Any, form: Structured = Structured.OBJECT) -> ToolResult:
         """The result of a call. A value other than an object is wrapped in one unless `form` allows any
@@ -96,6 +93,25 @@ class Output:
     def _check_result(self, result: ToolResult) -> None:
         if self._check is not None and not result.is_error and not self._wrap:
             self._check(_encode_or_refuse(result.structured))
+
+
+def _validate(schema: Mapping[str, Any]) -> Callable[[bytes], None]:
+    validator = Validator(schema)
+
+    def check(encoded: bytes) -> None:
+        problem = validator.problem(msgspec.json.decode(encoded))
+        if problem is not None:
+            raise BadOutput(problem)
+
+    return check
+
+
+def _all_of(*checks: Callable[[bytes], Any]) -> Callable[[bytes], None]:
+    def check(encoded: bytes) -> None:
+        for each in checks:
+            each(encoded)
+
+    return check
 
 
 def wrapped(schema: dict[str, Any]) -> dict[str, Any]:

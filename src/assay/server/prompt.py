@@ -18,7 +18,7 @@ from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
 from .output import BadOutput
 from .required_scope import read_scopes
-from .schema import read_custom
+from .schema import text_converter
 from .shape import shape_messages
 from .signature import Signature, read_signature
 
@@ -28,7 +28,7 @@ VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCI
 class Prompt:
     """A registered prompt."""
 
-    __slots__ = ("_invoke", "_struct", "definition", "scopes", "signature", "version")
+    __slots__ = ("_invoke", "_read", "definition", "scopes", "signature", "version")
 
     def __init__(self, definition: PromptDefinition, signature: Signature, invoke: Invocable) -> None:
         self.definition = definition
@@ -36,7 +36,7 @@ class Prompt:
         self.scopes: tuple[str, ...] = ()
         self.version: str | None = None
         """The version of its text, if the author numbers it."""
-        self._struct = signature.struct()
+        self._read = signature.reader(text_converter)
         self._invoke = invoke
 
     @property
@@ -45,8 +45,7 @@ class Prompt:
 
     async def get(self, arguments: dict[str, str], call: Call) -> PromptResult:
         try:
-            # Prompt arguments are strings on the wire; not strict, so that "3" becomes an int.
-            typed = msgspec.convert(arguments, self._struct, strict=False, dec_hook=read_custom)
+            typed = self._read(arguments)
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {error}") from None
         value = await self._invoke(msgspec.structs.asdict(typed), call)

@@ -21,7 +21,7 @@ from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
 from .output import BadOutput
 from .required_scope import read_scopes
-from .schema import write_custom
+from .schema import text_converter, write_custom
 from .signature import Signature, read_signature
 
 TEXT: Final = "text/plain"
@@ -37,7 +37,7 @@ Returning False hides the resource; an exception is answered like one of a handl
 class Resource:
     """A registered resource or template."""
 
-    __slots__ = ("_invoke", "_struct", "access", "cache", "definition", "scopes", "template")
+    __slots__ = ("_invoke", "_read", "access", "cache", "definition", "scopes", "template")
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Resource:
         self.cache = cache
         self.definition = definition
         self.template = template
-        self._struct = signature.struct()
+        self._read = signature.reader(text_converter)
         self._invoke = invoke
         self.access = access
         self.scopes: tuple[str, ...] = ()
@@ -64,8 +64,7 @@ class Resource:
 
     async def read(self, uri: str, variables: dict[str, str], call: Call) -> ReadResult:
         try:
-            # Variables of a URI are strings; not strict, so that "3" becomes an int.
-            arguments = msgspec.structs.asdict(msgspec.convert(variables, self._struct, strict=False))
+            arguments = msgspec.structs.asdict(self._read(variables))
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"invalid resource URI: {error}", {"uri": uri}) from None
         value = await self._invoke(arguments, call)

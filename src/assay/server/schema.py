@@ -7,7 +7,7 @@ validate themselves through the hooks below, so pydantic is never imported here.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -16,6 +16,9 @@ import msgspec
 from assay.model.error import RegistrationError
 
 _REFERENCE = "#/$defs/{name}"
+BACKTRACKING = 100_000
+"""Steps that a pattern with look-around or back-references may take for one string, about a millisecond; a
+string that needs more does not fit. Other patterns take linear time."""
 
 
 def schema_of(annotation: Any) -> dict[str, Any]:
@@ -129,6 +132,19 @@ def read_custom(annotation: type, value: Any) -> Any:
         raise ValueError(_one_line(error)) from None
 
 
+def json_decoder(annotation: Any) -> Callable[[Any], Any]:
+    return msgspec.json.Decoder(annotation, dec_hook=read_custom).decode
+
+
+def text_converter(annotation: Any) -> Callable[[Any], Any]:
+    """Reads arguments that are strings on the wire. It is not strict, so that "3" becomes an int."""
+
+    def convert(arguments: Any) -> Any:
+        return msgspec.convert(arguments, annotation, strict=False, dec_hook=read_custom)
+
+    return convert
+
+
 def write_custom(value: Any) -> Any:
     """msgspec's `enc_hook`: pydantic models dump themselves; any mapping becomes an object."""
     if isinstance(value, Mapping):
@@ -164,8 +180,11 @@ class Validator:
             raise ValueError(f"not fetched: {uri}")
 
         self._error = jsonschema_rs.ValidationError
+        patterns = jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACKING)
         try:
-            self._validator = jsonschema_rs.validator_for(dict(schema), retriever=refuse)
+            self._validator = jsonschema_rs.validator_for(
+                dict(schema), retriever=refuse, pattern_options=patterns
+            )
         except (ValueError, jsonschema_rs.ValidationError) as error:
             raise RegistrationError(f"invalid JSON Schema: {error}") from None
 

@@ -17,6 +17,7 @@ from assay.model.error import RegistrationError
 from .call import CallContext
 from .docstring import parse
 from .header import KEYWORD, Header
+from .pattern import checked, without_patterns
 
 REFUSED_KINDS = {
     inspect.Parameter.POSITIONAL_ONLY: "positional-only",
@@ -52,13 +53,36 @@ class Signature:
     takes_any: bool
     """Whether the function has `**kwargs`, and so accepts all arguments that a given schema allows."""
 
-    def struct(self, *, closed: bool = True) -> type[msgspec.Struct]:
-        """A type with one field per parameter, to decode arguments into.
+    def described(self) -> type[msgspec.Struct]:
+        """A type with one field per parameter, to describe arguments by."""
+        fields = [_field(parameter, parameter.annotation) for parameter in self.parameters]
+        return msgspec.defstruct(self.name, fields, kw_only=True, forbid_unknown_fields=True)
 
-        A closed one refuses arguments without a parameter; an open one ignores them.
+    def reader(
+        self, make: Callable[[type[msgspec.Struct]], Callable[[Any], msgspec.Struct]], *, closed: bool = True
+    ) -> Callable[[Any], msgspec.Struct]:
+        """Reads arguments into a struct with one field per parameter.
+
+        Args:
+            make: Makes the reader of a type.
+            closed: Refuse arguments without a parameter, instead of ignoring them.
+
+        Raises:
+            RegistrationError: a class that a parameter consists of has a pattern.
         """
-        fields = [_field(parameter) for parameter in self.parameters]
-        return msgspec.defstruct(self.name, fields, kw_only=True, forbid_unknown_fields=closed)
+        plain = {parameter.name: self._without_patterns(parameter) for parameter in self.parameters}
+        fields = [_field(parameter, plain[parameter.name]) for parameter in self.parameters]
+        struct = msgspec.defstruct(self.name, fields, kw_only=True, forbid_unknown_fields=closed)
+        patterned = [each for each in self.parameters if each.annotation is not plain[each.name]]
+        annotations = {parameter.name: parameter.annotation for parameter in patterned}
+        defaults = {parameter.name: parameter.default for parameter in patterned if not parameter.required}
+        return checked(make(struct), annotations, defaults)
+
+    def _without_patterns(self, parameter: Parameter) -> Any:
+        try:
+            return without_patterns(parameter.annotation)
+        except RegistrationError as error:
+            raise RegistrationError(f"{self.name}: parameter {parameter.name}: {error}") from None
 
 
 def read_signature(function: Callable[..., Any], *, allow_any: bool = False) -> Signature:
@@ -133,8 +157,7 @@ def _description(metadata: Any) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _field(parameter: Parameter) -> tuple[str, Any] | tuple[str, Any, Any]:
-    annotation = parameter.annotation
+def _field(parameter: Parameter, annotation: Any) -> tuple[str, Any] | tuple[str, Any, Any]:
     if parameter.description:
         annotation = Annotated[annotation, msgspec.Meta(description=parameter.description)]
     if parameter.header is not None:

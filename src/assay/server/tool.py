@@ -21,7 +21,7 @@ from .header import check_headers, mirrored_parameters
 from .invocation import Invocable, Pending
 from .output import Output
 from .required_scope import read_scopes
-from .schema import Validator, read_custom, schema_of
+from .schema import Validator, json_decoder, schema_of
 from .shape import shape_result
 from .signature import Signature, accepted_arguments, read_signature
 
@@ -42,9 +42,8 @@ class TypedArguments:
     __slots__ = ("_decode", "schema")
 
     def __init__(self, signature: Signature) -> None:
-        struct = signature.struct()
-        self.schema: Mapping[str, Any] = _argument_schema(struct, signature.name)
-        self._decode = msgspec.json.Decoder(struct, dec_hook=read_custom).decode
+        self.schema: Mapping[str, Any] = _argument_schema(signature.described(), signature.name)
+        self._decode = signature.reader(json_decoder)
 
     def read(self, raw: Raw) -> dict[str, Any]:
         return asdict(self._decode(raw))
