@@ -25,6 +25,7 @@ async def introspecting(issuer: Issuer, **options: Any) -> Any:
         client_id=CLIENT[0],
         client_secret=CLIENT[1],
         kept=options.pop("kept", 30),
+        refused=options.pop("refused", 5),
     )
     async with protected(issuer, introspection=how, **{"jwks": None, **options}) as endpoint:
         yield endpoint
@@ -118,6 +119,25 @@ async def test_concurrent_requests_introspect_once() -> None:
         reply = await asyncio.gather(*(endpoint.request(HTTP, bearer(OPAQUE)) for _ in range(10)))
         assert {each.status for each in reply} == {200}
         assert len(issuer.introspected) == 1
+
+
+@pytest.mark.parametrize("claims", [{"active": False}, {"aud": "other"}, {"exp": 1}], ids=str)
+async def test_a_refused_token_is_introspected_once(claims: dict[str, Any]) -> None:
+    async with serve_issuer() as issuer, introspecting(issuer) as endpoint:
+        issuer.opaque |= {OPAQUE: active(issuer, **claims), "good": active(issuer)}
+        replies = [await endpoint.request(HTTP, bearer(OPAQUE)) for _ in range(20)]
+        assert {(reply.status, reply.headers["www-authenticate"]) for reply in replies} == {
+            (401, replies[0].headers["www-authenticate"])
+        }
+        assert len(issuer.introspected) == 1
+        assert (await endpoint.request(HTTP, bearer("good"))).status == 200
+
+
+async def test_a_refusal_is_cached_only_for_its_lifetime() -> None:
+    async with serve_issuer() as issuer, introspecting(issuer, refused=0) as endpoint:
+        assert (await endpoint.request(HTTP, bearer(OPAQUE))).status == 401
+        issuer.opaque[OPAQUE] = active(issuer)
+        assert (await endpoint.request(HTTP, bearer(OPAQUE))).status == 200
 
 
 async def test_pending_introspections_are_bounded() -> None:

@@ -138,11 +138,11 @@ async def return_order() -> Order:
 
 @pytest.mark.parametrize("annotation", [Order, Entry, Item, list[Item], Item | None])
 def test_pattern_inside_a_class_is_refused(annotation: Any) -> None:
-    async def take(given: annotation) -> str:  # type: ignore[valid-type]
+    async def take(value: annotation) -> str:  # type: ignore[valid-type]
         return ""
 
-    take.__annotations__["given"] = annotation
-    with pytest.raises(RegistrationError, match=r"take: parameter given: pattern inside (Order|Item)"):
+    take.__annotations__["value"] = annotation
+    with pytest.raises(RegistrationError, match=r"take: parameter value: pattern inside (Order|Item)"):
         Server("test").tools.add(take)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .auth import Auth
 from .cache import ExpiringCache
@@ -14,8 +14,11 @@ from .credentials import DPOP, Credentials
 from .dpop import Proofs
 from .error import INSUFFICIENT_SCOPE, AuthorizationError, bad_token
 from .grant import Grant
-from .introspection import IntrospectionClient
+from .introspection import Introspection, IntrospectionClient
 from .signature import looks_like_jwt, parse_token
+
+REFUSED: Final = 10_000
+"""Refused tokens that are cached: a hash and a fixed sentence each, about 2 MB."""
 
 
 class RequestInfo(NamedTuple):
@@ -36,6 +39,8 @@ class Guard:
         self._rules = auth.rules
         self._required = frozenset(auth.scopes)
         self._verified: ExpiringCache[Grant] = ExpiringCache(auth.remembered)
+        self._refused: ExpiringCache[str] = ExpiringCache(REFUSED)
+        """Reasons, by token. A cache of its own: made-up tokens must not replace verified ones."""
         self._ring = auth.key_ring(self._verified.clear)
         self._introspection = None if auth.introspection is None else IntrospectionClient(auth.introspection)
         self.proofs = Proofs(auth.dpop, auth.clock)
@@ -69,15 +74,25 @@ class Guard:
         text = token.decode("ascii")
         if self._introspection is not None and (self._ring is None or not looks_like_jwt(text)):
             assert self.auth.introspection is not None
-            claims = await self._introspection.introspect(text)
-            now = self._clock()
-            grant = self._rules.read(claims, now, issuer_needed=False)
-            until = min(grant.expires, now + self.auth.introspection.kept)
+            grant = await self._introspected(text, self._introspection, self.auth.introspection)
+            until = min(grant.expires, self._clock() + self.auth.introspection.kept)
         else:
             grant = self._rules.read(await self._signed_claims(text), self._clock())
             until = grant.expires
         self._verified.put(sha256(token).digest(), grant, until)
         return grant
+
+    async def _introspected(self, text: str, client: IntrospectionClient, settings: Introspection) -> Grant:
+        key = sha256(text.encode()).digest()
+        reason = self._refused.get(key, self._clock())
+        if reason is not None:
+            raise bad_token(reason)
+        try:
+            claims = await client.introspect(text)
+            return self._rules.read(claims, self._clock(), issuer_needed=False)
+        except AuthorizationError as error:
+            self._refused.put(key, error.reason, self._clock() + settings.refused)
+            raise
 
     async def _signed_claims(self, text: str) -> Mapping[str, Any]:
         assert self._ring is not None

@@ -20,12 +20,14 @@ PENDING: Final = 1000
 @dataclass(frozen=True, kw_only=True)
 class Introspection:
     """The introspection endpoint and the credentials for it. Answers are cached for `kept` seconds, which is
-    how long a revoked token may stay accepted."""
+    how long a revoked token may stay accepted, and refusals for `refused` seconds: a bad token that is sent
+    again and again is introspected once in that time."""
 
     url: str
     client_id: str
     client_secret: str = field(repr=False)
     kept: float = 30.0
+    refused: float = 5.0
 
 
 class IntrospectionClient:
