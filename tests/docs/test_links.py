@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.meta.tree import ROOT, expect_none
 
 PAGES = (
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 )
 CODE = re.compile(r"^```.*?^```[ \t]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)

@@ -67,7 +67,7 @@ def test_docs_use_standard_words() -> None:
     assert breach("docs", pages()) is None
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
 def test_pages_at_the_top_use_standard_words(name: str) -> None:
     assert breach(name, [(ROOT / name).read_text("utf-8")]) is None
 
