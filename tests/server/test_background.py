@@ -84,8 +84,11 @@ async def test_asgi_lifespan_starts_and_stops_the_task() -> None:
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert work.ended.is_set()
     async with AsgiPeer(app) as peer:
+        assert (await peer.post({"jsonrpc": "2.0", "id": 1, "method": "ping"})).status == 503
+        app.start()  # as test clients do that use an application several times
         assert (await peer.post({"jsonrpc": "2.0", "id": 1, "method": "ping"})).status == 200
-    assert work.begun == 1
+        await app.close()
+    assert work.begun == 2
 
 
 async def test_failure_is_logged_only(caplog: pytest.LogCaptureFixture) -> None:

@@ -90,7 +90,7 @@ def _add_protection(group: argparse._ArgumentGroup) -> None:
     add("--allow-host", metavar="H", action="append", help=host)
     origin = "accept this Origin header, too, or `*` for any; repeatable"
     add("--allow-origin", metavar="O", action="append", help=origin)
-    proxy = "address or network of a proxy whose Forwarded or X-Forwarded-For names the client; repeatable"
+    proxy = "believe X-Forwarded-For or Forwarded of this address or network; repeatable"
     add("--trusted-proxy", type=network, metavar="A", action="append", help=proxy)
     add("--tls-cert", metavar="FILE", help="use TLS, with this certificate (PEM)")
     add("--tls-key", metavar="FILE", help="its private key, unless it is in the same file")

@@ -205,6 +205,7 @@ class _WithId(Struct):
 
 
 _decode_id: Final = msgspec.json.Decoder(_WithId).decode
+_decode_any: Final = msgspec.json.Decoder(Raw).decode
 
 
 def _diagnose(body: bytes, error: Exception) -> MalformedMessage:
@@ -229,6 +230,7 @@ def _readable_id(body: bytes) -> RequestId | None:
     try:
         raw = _decode_id(body).id
     except msgspec.ValidationError:
+        _decode_any(body)  # a text, a number or a list may be followed by something else
         raise _NotObject from None
     if raw is UNSET or memoryview(raw)[0] not in _NUMBER_OR_TEXT:
         return None

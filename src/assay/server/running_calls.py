@@ -19,15 +19,17 @@ class RunningCalls:
 
     def __init__(self) -> None:
         self._tasks: dict[Running, asyncio.Task[Any]] = {}
-        self._empty: asyncio.Event | None = None
+        self._waiting: set[asyncio.Event] = set()
+        """Events to set when no call is left: an event belongs to one event loop, a server to any number."""
 
     def add(self, call: Running, task: asyncio.Task[Any]) -> None:
         self._tasks[call] = task
 
     def remove(self, call: Running) -> None:
         self._tasks.pop(call, None)
-        if self._empty is not None and not self._tasks:
-            self._empty.set()
+        if self._waiting and not self._tasks:
+            for empty in self._waiting:
+                empty.set()
 
     async def drain(self, patience: float) -> None:
         """Wait up to `patience` seconds for all calls; then end the others, which answers them with an
@@ -44,10 +46,12 @@ class RunningCalls:
     async def _wait(self, patience: float) -> None:
         if not self._tasks:
             return
-        self._empty = self._empty or asyncio.Event()
-        self._empty.clear()
+        empty = asyncio.Event()
+        self._waiting.add(empty)
         try:
             async with asyncio.timeout(patience):
-                await self._empty.wait()
+                await empty.wait()
         except TimeoutError:
             pass
+        finally:
+            self._waiting.discard(empty)
