@@ -191,6 +191,12 @@ def test_masking_twice_gives_the_payload(payload: bytes, mask: bytes) -> None:
     assert payload == masked(hidden, mask)
 
 
+@pytest.mark.parametrize("size", [4095, 4096, 4097, 8192, 10_001])
+def test_long_payload_is_masked_byte_by_byte(size: int) -> None:
+    payload, mask = bytes(number % 251 for number in range(size)), b"\x01\x80\xff\x10"
+    assert masked(payload, mask) == bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload))
+
+
 @given(payload=PAYLOADS)
 def test_text_frame_is_the_plain_frame(payload: bytes) -> None:
     assert frame(TEXT, payload) == text_frame(payload)
