@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -224,37 +223,26 @@ def test_nesting_is_bounded(open_close: tuple[bytes, bytes], depth: int, fits: b
         assert refused(nested) == (PARSE_ERROR, None)
 
 
-PARTS = (
-    b"[",
-    b"]",
-    b"{",
-    b"}",
-    b"[[",
-    b"]]",
-    b"[]",
-    b",",
-    b'""',
-    b'"[]"',
-    b'"\\\\"',
-    b'"\\"["',
-    b'"\\\\\\"{"',
+NESTED = st.recursive(
+    st.sampled_from(["", "[", "]", '"', "\\", '\\"[', "{}"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", '"{', "]"]), inner),
+    max_leaves=60,
 )
 
 
-def walked_depth(parts: list[bytes]) -> int:
-    """The deepest nesting, bracket by bracket; parts that begin with a quote are whole strings."""
-    steps = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-    outside = b"".join(part for part in parts if not part.startswith(b'"'))
-    return max(accumulate((steps.get(byte, 0) for byte in outside), initial=0))
+def depth_of(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(depth_of, inner), default=0)
 
 
 @settings(deadline=None)
-@given(parts=st.lists(st.sampled_from(PARTS), max_size=400), limit=st.integers(1, 70))
-def test_nesting_is_counted_outside_strings_only(parts: list[bytes], limit: int) -> None:
-    with pytest.raises(MalformedMessage) as caught:
-        decode(b"x" + b"".join(parts) + b"[" * limit, Limits(depth=limit))
-    too_deep = walked_depth([*parts, b"[" * limit]) > limit
-    assert ("nested too deep" in caught.value.message) == too_deep
+@given(value=NESTED, siblings=st.integers(1, 200), limit=st.integers(3, 12))
+def test_nesting_is_counted_exactly_and_outside_strings_only(value: Any, siblings: int, limit: int) -> None:
+    body = request(params={"a": [value] * siblings})
+    if depth_of(value) + 3 > limit:
+        assert refused(body, Limits(depth=limit)) == (PARSE_ERROR, None)
+    else:
+        assert isinstance(decode(body, Limits(depth=limit)), Envelope)
 
 
 def test_brackets_in_text_are_not_nesting() -> None:

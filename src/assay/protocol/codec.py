@@ -29,6 +29,7 @@ from assay.model.limits import Limits
 T = TypeVar("T")
 
 encode: Final = msgspec.json.Encoder().encode
+_skip: Final = msgspec.json.Decoder(Raw).decode
 _decode_envelope: Final = msgspec.json.Decoder(Envelope).decode
 # As numbers: `number in bytes` is a plain search, while other types go through a failed conversion first.
 _OBJECT: Final = ord("{")
@@ -71,7 +72,7 @@ def decode(body: bytes, limits: Limits) -> Envelope | list[Envelope | MalformedM
 def check_bytes(body: bytes, limits: Limits) -> None:
     """
     Raises:
-        MalformedMessage: too large, not UTF-8, or nested too deep.
+        MalformedMessage: too large, not UTF-8, not JSON, or nested too deep.
     """
     if len(body) > limits.message_bytes:
         raise MalformedMessage(
@@ -80,7 +81,15 @@ def check_bytes(body: bytes, limits: Limits) -> None:
     if not body.isascii():
         # Raw parameters are skipped, not decoded: bad UTF-8 in a parameter that no handler reads would pass.
         _check_utf8(body)
-    if _is_deeper(body, limits.depth):
+    try:
+        # Brackets are counted only in valid JSON: most hostile bodies fail here, within their first bytes.
+        _skip(body)
+        too_deep = _is_deeper(body, limits.depth)
+    except msgspec.DecodeError as error:
+        raise MalformedMessage(PARSE_ERROR, f"parse error: {error}") from None
+    except RecursionError:
+        too_deep = True
+    if too_deep:
         raise MalformedMessage(PARSE_ERROR, f"nested too deep: limit {limits.depth}")
 
 
