@@ -37,6 +37,7 @@ from assay.revisions.revision import Batching, Revision
 from assay.transport.port import Endpoint
 
 from .body import IncompleteBody, body_or_first_part, read_body, size_taken_at_once
+from .body_pace import BodyPace
 from .exchange import Exchange, StreamTiming, refuse, respond
 from .follower import Follower, find_position
 from .request import HttpRequest, RequestSettings
@@ -66,6 +67,7 @@ class AsgiApp:
         self._head_policy = HeadPolicy(policy)
         self._settings = RequestSettings(StreamTiming(heartbeat, retry), policy.trusted_proxies)
         self._taken_at_once = size_taken_at_once(endpoint.limits)
+        self._pace = BodyPace(endpoint.limits)
         self._websockets = WebSockets(endpoint, self._head_policy, self._is_socket_here)
         self._methods = self._served_methods()
         self._stopping: Refusal | None = None
@@ -183,9 +185,11 @@ class AsgiApp:
     async def _post_large(self, part: Message | Awaitable[Message], request: HttpRequest) -> None:
         """Read the body from its first part on, and serve it. Its bytes count until it has been answered."""
         length = request.headers.get(b"content-length", b"")
-        share = self._endpoint.byte_budget.share(request.scope().client_key)
+        client = request.scope().client_key
+        share = self._endpoint.byte_budget.share(client)
         try:
-            body = await read_body(part, request.receive, length, self._endpoint.limits, share)
+            reading = read_body(part, request.receive, length, self._endpoint.limits, share)
+            body = await self._pace.read(reading, length, lambda: client)
             if isinstance(body, Refusal):
                 return await refuse(request.transmit, body, request.cors)
             if self._stopping is not None:
