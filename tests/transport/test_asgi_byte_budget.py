@@ -21,7 +21,7 @@ CHUNK: Final = b"x" * 20_000
 
 class Subject:
     def __init__(self) -> None:
-        limits = Limits(message_bytes=MESSAGE, inflight_bytes=LIMIT)
+        limits = Limits(message_bytes=MESSAGE, inflight_bytes=LIMIT, body_share=1)
         self.server = Server("bounded", limits=limits)
         self.budget = self.server.byte_budget
         self.app = self.server.asgi()
