@@ -6,11 +6,9 @@ import pytest
 
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.suite.robustness.deep_json import COST, FLAT, FLOOR, PADDING, RATIO, SIZE
+from assay.lab.suite.robustness.deep_json import COST, FLAT, FLOOR, NESTED, PADDING, RATIO, SIZE
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.suite.judging import seen
-
-NESTED = "deeply nested"
 
 
 def trace_of(**seconds: list[Any]) -> Trace:

@@ -17,18 +17,19 @@ from tests.lab.traces import request, result, stdio_trace
 LARGE = request(1, "initialize", clientInfo={"name": "a" * SIZE})
 ANSWERED, AFTER = "robustness.large-opening", "robustness.after-large-opening"
 REVISION = HANDSHAKE[-1]
+Part = tuple[Sender, str, Kind, bytes, dict[str, Any]]
 
 
-def with_frames(trace: Trace, *frames: tuple[Sender, str, Kind, bytes, dict[str, Any]]) -> Trace:
+def with_frames(trace: Trace, *frames: Part) -> Trace:
     """The trace with further frames."""
     begin = len(trace.frames)
     more = [Frame(begin + n, 9.0, *frame) for n, frame in enumerate(frames)]
     return Trace(trace.header, [*trace.frames, *more])
 
 
-def on_websocket(*frames: tuple[Sender, str, Kind, bytes, dict[str, Any]]) -> Trace:
+def on_websocket(*frames: Part) -> Trace:
     header = msgspec.structs.replace(stdio_trace().header, transport="ws")
-    opening = (Sender.DRIVER, "1/ws", Kind.TEXT, msgspec.json.encode(LARGE), {})
+    opening: Part = (Sender.DRIVER, "1/ws", Kind.TEXT, msgspec.json.encode(LARGE), {})
     return with_frames(Trace(header, []), opening, *frames)
 
 

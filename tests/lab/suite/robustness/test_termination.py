@@ -14,8 +14,8 @@ from tests.lab.suite.judging import seen
 EXIT, CUT_OFF = "robustness.exit", "robustness.cut-off"
 TERMINATION = (Sender.DRIVER, "separate/process", Kind.MARK, b"", {"label": TERMINATED})
 CALL = b'POST /mcp HTTP/1.1\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"tools/call"}'
-REQUEST = (Sender.DRIVER, "1/post-1", Kind.REQUEST, CALL, {})
 Part = tuple[Sender, str, Kind, bytes, dict[str, Any]]
+REQUEST: Part = (Sender.DRIVER, "1/post-1", Kind.REQUEST, CALL, {})
 
 
 def trace_of(*parts: Part) -> Trace:

@@ -127,15 +127,20 @@ async def _run_server_trials(
 
     planned = {saboteur.id: list(server_trials(saboteur, suite, testbed)) for saboteur in saboteurs}
     trials = _flat(planned, quick)
-    loads = [trial for trial in trials if any(scenario.load for scenario in trial.scenarios)]
-    alone = [trial for trial in trials if _runs_alone(trial)]
-    others = [trial for trial in trials if trial not in (*loads, *alone)]
-    results = await asyncio.gather(*map(run, others))
-    # Times are only measured while little else runs.
-    results += await asyncio.gather(*map(run, loads))
-    return results + [await run(trial) for trial in alone]
+    results: list[TrialResult] = []
+    for together in _without_interference(trials):
+        results += await asyncio.gather(*map(run, together))
+    return results
 
 
-def _runs_alone(trial: Trial[Saboteur]) -> bool:
-    """A missing announcement of a change is only noticed while no other trial changes the shared server."""
-    return trial.saboteur.silent and any(scenario.effects for scenario in trial.scenarios)
+def _without_interference(trials: Sequence[Trial[Saboteur]]) -> Iterator[list[Trial[Saboteur]]]:
+    """Groups of trials that can share a server at the same time."""
+    groups: dict[tuple[bool, bool, bool], list[Trial[Saboteur]]] = {}
+    for trial in trials:
+        # Lists are only compared while no trial changes them, and times only measured while little else runs.
+        effects = any(scenario.effects for scenario in trial.scenarios)
+        load = any(scenario.load for scenario in trial.scenarios)
+        groups.setdefault((load, effects, effects and trial.saboteur.silent), []).append(trial)
+    for (_, _, is_alone), group in sorted(groups.items(), key=lambda item: item[0]):
+        # A missing announcement of a change is only noticed while no other trial changes the server.
+        yield from ([trial] for trial in group) if is_alone else (group,)

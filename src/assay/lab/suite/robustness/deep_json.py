@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
 from assay.lab.harness import FaultContext, Observation, Stage, Trace, check, observe, on_body, scenario
 from assay.lab.harness.driver.message_meta import declared
@@ -26,12 +26,12 @@ EVERY: Final = frozenset({Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET})
 SIZE: Final = 512 * 1024
 ROUNDS: Final = 3
 COST: Final = "cost"
-FLAT: Final = "flat"
+FLAT, NESTED, OPEN = "flat", "deeply nested", "never closed"
 RECORD: Final = b'{"name":"an ordinary record","place":[52.5,13.4],"tags":["plain","flat"],"valid":true}'
 PADDING: Final[Mapping[str, bytes]] = {
     FLAT: b"[" + b",".join([RECORD] * (SIZE // (len(RECORD) + 1))) + b"]",
-    "deeply nested": b"[" * (SIZE // 2) + b"]" * (SIZE // 2),
-    "never closed": b"[" * SIZE,
+    NESTED: b"[" * (SIZE // 2) + b"]" * (SIZE // 2),
+    OPEN: b"[" * SIZE,
 }
 """JSON of about the same size."""
 UNKNOWN: Final = "no/such/method"
@@ -111,6 +111,8 @@ def _median(marks: list[Frame]) -> float | None:
 # --- what the checks must catch
 
 
+MOST_DELAY: Final = 8.0
+"""Seconds: less than the driver waits for an answer."""
 ERROR: Final = {"jsonrpc": "2.0", "id": None, "error": {"code": PARSE_ERROR, "message": "nested too deeply"}}
 
 
@@ -121,9 +123,23 @@ ERROR: Final = {"jsonrpc": "2.0", "id": None, "error": {"code": PARSE_ERROR, "me
     window=lambda revision: revision is HANDSHAKE[-1],
 )
 def deep_json_slow(body: bytes, context: FaultContext) -> bytes | LocalAnswer:
-    if len(body) < SIZE:
+    memory = context.memory
+    if len(body) < SIZE // 2:
+        _measure_flat(memory)
         return body
-    # Two of three rounds decide the median.
+    memory["is flat"] = RECORD in body
     is_nested = body.endswith(b"]]}}")
-    count = context.memory["count"] = context.memory.get("count", 0) + is_nested
-    return LocalAnswer([ERROR], status=400, delay=1.3 if is_nested and count < ROUNDS else 0.0)
+    memory["nested"] = memory.get("nested", 0) + is_nested
+    # Two of three rounds decide the median, and the longer of two flat ones is not below theirs.
+    slow = is_nested and memory["nested"] > 1
+    delay = min(MOST_DELAY, max(FLOOR + 0.1, (RATIO + 5) * memory["seconds"])) if slow else 0.0
+    return LocalAnswer([ERROR], status=400, delay=delay)
+
+
+def _measure_flat(memory: dict[str, Any]) -> None:
+    """How long the driver needs for flat JSON here, from one sentinel to the next: nested JSON must take
+    longer in proportion."""
+    now = time.monotonic()
+    if memory.get("is flat"):
+        memory["seconds"] = max(memory.get("seconds", 0.0), now - memory["sentinel"])
+    memory.update({"sentinel": now, "is flat": False})
