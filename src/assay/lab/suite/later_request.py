@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from assay.lab.harness import Observation, Stage, Trace, observe
+from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.links.broken_off import Gone, NoAnswer
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Exchange
@@ -19,11 +20,12 @@ NOT_SERVED: Final = "not served"
 EXPECTED: Final = "a result, as before"
 
 
-async def open_afterwards(stage: Stage) -> None:
+async def open_afterwards(stage: Stage) -> Peer:
     """Open another conversation, and record if that fails."""
     try:
         peer = await stage.open()
         await peer.request(stage.plain)
+        return peer
     except (Gone, NoAnswer) as reason:
         stage.note(NOT_SERVED, reason=str(reason))
         raise

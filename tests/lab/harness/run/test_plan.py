@@ -37,3 +37,7 @@ def test_scenario_with_load_runs_only_if_load_is_allowed() -> None:
 
 def test_load_names_the_option_that_allows_it() -> None:
     assert LOAD.options == ("--allow-load",)
+
+
+def test_scenarios_with_load_come_last_since_a_server_may_not_survive_them() -> None:
+    assert order()[-1] == "robustness.deep-json"

@@ -78,7 +78,8 @@ def plan(
     selection: Selection,
     repeat: int = 1,
 ) -> list[Cell]:
-    """The cells in the order in which they run and are reported: by scenario, transport and revision."""
+    """The cells in the order in which they run and are reported: by scenario, transport and revision. Those
+    with load come last: a server may not survive them."""
     cells = [
         Cell(scenario, transport, revision, facts)
         for scenario in selected(suite.scenarios.values(), selection)
@@ -86,7 +87,7 @@ def plan(
         for revision, facts in supported.items()
         if is_defined(suite, scenario, transport, revision)
     ]
-    cells.sort(key=lambda cell: cell.place not in selection.first)
+    cells.sort(key=lambda cell: (cell.place not in selection.first, cell.scenario.load))
     return [attempt for cell in cells for attempt in _attempts(cell, selection, repeat)]
 
 

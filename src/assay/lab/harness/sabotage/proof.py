@@ -135,12 +135,12 @@ async def _run_server_trials(
 
 def _without_interference(trials: Sequence[Trial[Saboteur]]) -> Iterator[list[Trial[Saboteur]]]:
     """Groups of trials that can share a server at the same time."""
-    groups: dict[tuple[bool, bool, bool], list[Trial[Saboteur]]] = {}
-    for trial in trials:
-        # Lists are only compared while no trial changes them, and times only measured while little else runs.
-        effects = any(scenario.effects for scenario in trial.scenarios)
-        load = any(scenario.load for scenario in trial.scenarios)
-        groups.setdefault((load, effects, effects and trial.saboteur.silent), []).append(trial)
-    for (_, _, is_alone), group in sorted(groups.items(), key=lambda item: item[0]):
-        # A missing announcement of a change is only noticed while no other trial changes the server.
-        yield from ([trial] for trial in group) if is_alone else (group,)
+    changing = [trial for trial in trials if any(scenario.effects for scenario in trial.scenarios)]
+    # A missing announcement of a change is only noticed while no other trial changes the server, and times
+    # are only measured while nothing else runs.
+    alone = [trial for trial in changing if trial.saboteur.silent]
+    alone += [trial for trial in trials if any(scenario.load for scenario in trial.scenarios)]
+    # Lists are only compared while no trial changes them.
+    yield [trial for trial in trials if trial not in changing and trial not in alone]
+    yield [trial for trial in changing if trial not in alone]
+    yield from ([trial] for trial in alone)

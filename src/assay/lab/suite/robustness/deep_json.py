@@ -1,4 +1,4 @@
-"""The time that deeply nested JSON takes, compared with ordinary JSON of the same size."""
+"""Deeply nested JSON: whether the server survives it, and its time compared with flat JSON of that size."""
 
 from __future__ import annotations
 
@@ -7,14 +7,28 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Any, Final
 
-from assay.lab.harness import FaultContext, Observation, Stage, Trace, check, observe, on_body, scenario
+from assay.lab.harness import (
+    FaultContext,
+    Observation,
+    Stage,
+    Trace,
+    check,
+    error_reply,
+    observe,
+    on_body,
+    scenario,
+    scripted,
+)
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.driver.peer import Peer, encode
 from assay.lab.harness.links.broken_off import Gone
-from assay.lab.harness.sabotage.saboteur import LocalAnswer
-from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.sabotage.alteration import decode
+from assay.lab.harness.sabotage.saboteur import Conversation, LocalAnswer, newest_of_each_kind
+from assay.lab.harness.sabotage.script import serve_minimal
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.transport import Transport
-from assay.model.error import PARSE_ERROR
+from assay.lab.suite.later_request import later_requests, open_afterwards
+from assay.model.error import INTERNAL_ERROR, PARSE_ERROR
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 
@@ -40,7 +54,7 @@ PLACE: Final = b'"PADDING"'
 
 @scenario(
     "Send flat and deeply nested JSON of the same size, and measure the time",
-    exercises=("robustness.deep-json",),
+    exercises=("robustness.deep-json", "robustness.after-deep-json"),
     load=True,
     also=(),
 )
@@ -59,19 +73,20 @@ def _message(revision: Revision, padding: bytes) -> bytes:
 
 
 async def _measure(stage: Stage, peer: Peer, name: str, body: bytes) -> Peer:
-    """Send a body and wait until the subject has dealt with it, which shows by the answer to a sentinel."""
+    """Send a body and wait until the subject has dealt with it, which shows by the answer to a sentinel.
+
+    Returns the peer to continue with: a WebSocket may be closed because of a message.
+    """
     begin = time.monotonic()
+    is_gone = False
     try:
         await peer.offer(body, headers=_mirrored(stage.revision))
         await peer.sentinel()
     except Gone:
-        # A WebSocket may be closed because of a message.
-        if stage.transport is not Transport.WEBSOCKET:
-            raise
+        is_gone = True
+    finally:
         peer.mark(COST, of=name, seconds=round(time.monotonic() - begin, 6))
-        return await stage.open()
-    peer.mark(COST, of=name, seconds=round(time.monotonic() - begin, 6))
-    return peer
+    return await open_afterwards(stage) if is_gone else peer
 
 
 def _mirrored(revision: Revision) -> dict[str, str | None]:
@@ -100,6 +115,22 @@ def judge_deep_json(trace: Trace) -> Iterator[Observation]:
             evidence = (*marks[FLAT], *marks[name])
             observed = f"{cost:.4f} s for JSON that is {name}"
             yield observe("ROBUST-08", holds, *evidence, expected=expected, observed=observed)
+
+
+@check("A server survives deeply nested JSON", requirements=("ROBUST-09",))
+def judge_after_deep_json(trace: Trace) -> Iterator[Observation]:
+    begin = next((frame for frame in trace.frames if _is_deep(frame)), None)
+    if begin is None:
+        return
+    yield from later_requests("ROBUST-09", trace, begin)
+    for frame in trace.frames[begin.n :]:
+        if frame.kind is Kind.EXIT:
+            expected, observed = "a process that continues", f"an exit with status {frame.info.get('status')}"
+            yield observe("ROBUST-09", False, begin, frame, expected=expected, observed=observed)
+
+
+def _is_deep(frame: Frame) -> bool:
+    return frame.sender is Sender.DRIVER and PADDING[NESTED][: SIZE // 4] in frame.raw
 
 
 def _median(marks: list[Frame]) -> float | None:
@@ -143,3 +174,26 @@ def _measure_flat(memory: dict[str, Any]) -> None:
     if memory.get("is flat"):
         memory["seconds"] = max(memory.get("seconds", 0.0), now - memory["sentinel"])
     memory.update({"sentinel": now, "is flat": False})
+
+
+@on_body(
+    "serves no request after deeply nested JSON",
+    breaks="ROBUST-09",
+    transports=EVERY,
+    window=newest_of_each_kind,
+)
+def deep_json_breaks(body: bytes, context: FaultContext) -> bytes | LocalAnswer:
+    if len(body) >= SIZE // 2:
+        context.shared["is broken"] = context.shared.get("is broken") or RECORD not in body
+        return LocalAnswer([ERROR], status=400)
+    message = decode(body)
+    if not context.shared.get("is broken") or not isinstance(message, dict) or "id" not in message:
+        return body
+    return LocalAnswer([error_reply(message, INTERNAL_ERROR, "stack overflow")])
+
+
+@scripted("exits on deeply nested JSON", breaks="ROBUST-09")
+async def deep_json_ends(conversation: Conversation, revision: Revision) -> None:
+    # A script receives JSON that cannot be decoded as the end of its input.
+    async for _ in serve_minimal(conversation, revision):
+        pass
