@@ -139,6 +139,8 @@ def test_encoded_error_decodes_to_itself(request_id: int | str | None, code: int
         b'{"jsonrpc":"2.0","id":1,"method":"ping","unread":"\xed\xa0\x80"}',
         b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\x01"}}',
         b"{'jsonrpc':'2.0'}",
+        b'"method":"ping"}',
+        b"1 x",
         b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"ping"}',
         b'[{"jsonrpc":"2.0"',
     ],

@@ -21,9 +21,12 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import Any
 
+from assay.model.visible import visible_record
+
 from .fair_queue import FairQueue
 
 logger = logging.getLogger("assay")
+logger.addFilter(visible_record)
 
 
 @dataclass(slots=True, eq=False)
