@@ -225,10 +225,12 @@ def test_nesting_is_bounded(open_close: tuple[bytes, bytes], depth: int, fits: b
         assert refused(nested) == (PARSE_ERROR, None)
 
 
-NESTED = st.recursive(
-    st.sampled_from(["", "[", "]", '"', "\\", '\\"[', "{}"]),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", '"{', "]"]), inner),
-    max_leaves=60,
+NESTED: st.SearchStrategy[Any] = st.deferred(
+    lambda: (
+        st.sampled_from(["", "[", "]", '"', "\\", '\\"[', "{}"])
+        | st.lists(NESTED, max_size=4)
+        | st.dictionaries(st.sampled_from(["a", '"{', "]"]), NESTED)
+    )
 )
 
 
