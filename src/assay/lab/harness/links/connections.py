@@ -37,14 +37,14 @@ class Connections:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
         self._open.add(task)
-        try:
-            # `stop` cancels this task; asyncio would log the cancellation as an error.
-            with contextlib.suppress(ConnectionError, EOFError, asyncio.CancelledError):
-                await self._handle(reader, writer)
-        finally:
-            self._open.discard(task)
-            writer.close()
+        task.add_done_callback(self._open.discard)
+        # Not in the task: if that is cancelled before its first step, nothing in it runs.
+        task.add_done_callback(lambda _: writer.close())
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # `stop` cancels this task; asyncio would log the cancellation as an error.
+        with contextlib.suppress(ConnectionError, EOFError, asyncio.CancelledError):
+            await self._handle(reader, writer)
