@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.lab.harness.run.recording import outcome_of
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
-from assay.lab.harness.subject.facts import Facts, Refusal
+from assay.lab.harness.subject.facts import Facts, UnsupportedRevision
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 
@@ -60,6 +60,6 @@ def cell(
 
 
 def run_of(*cells: CellResult, **fields: Any) -> Run:
-    refusal = Refusal(PER_REQUEST[-1].date, "server/discover was answered with error -32601: no")
+    refusal = UnsupportedRevision(PER_REQUEST[-1].date, "server/discover was answered with error -32601: no")
     subject = SubjectRecord("python server.py", "stdio", [Facts(REVISION)], [refusal])
     return Run(FORMAT, "0", "2000-01-01T00:00:00.000Z", 1.0, [subject], list(cells), **fields)

@@ -12,6 +12,7 @@ from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from assay.revisions.revision import Revision
 from tests.lab.healthy_server import healthy
 from tests.lab.suite.protected import judge_protected
 from tests.meta.tree import expect_none
@@ -19,12 +20,18 @@ from tests.meta.tree import expect_none
 SUITE = protocol_suite()
 # What one test has played, others look at: `make test` keeps a file in one process.
 pytestmark = pytest.mark.long
-# A scenario on stdio costs a process: there the newest revision of each kind stands for all, which the other
-# transports run.
-TRIED = {Transport.STDIO: (HANDSHAKE[-1], PER_REQUEST[-1]), Transport.HTTP_SSE: HANDSHAKE[:1]}
+NEWEST = (HANDSHAKE[-1], PER_REQUEST[-1])
 # Elsewhere they mostly wait.
 JOBS = {Transport.STDIO: 10}
 ran: dict[tuple[str, Transport], Run] = {}
+
+
+def revisions_of(server: str, transport: Transport) -> tuple[Revision, ...]:
+    """The revisions to judge at; none selects all. On stdio a scenario costs a process, and `make demo`
+    judges the reference server at every revision: here the newest of each kind represent the others."""
+    if transport is Transport.HTTP_SSE:
+        return HANDSHAKE[:1]
+    return NEWEST if transport is Transport.STDIO or server == "reference" else ()
 
 
 async def run_of(server: str, transport: Transport) -> Run:
@@ -32,7 +39,7 @@ async def run_of(server: str, transport: Transport) -> Run:
         return result
 
     if (server, transport) not in ran:
-        chosen = Selection(effects=True, load=True, revisions=TRIED.get(transport, ()))
+        chosen = Selection(effects=True, load=True, revisions=revisions_of(server, transport))
         order = RunSettings(SUITE, chosen, jobs=JOBS.get(transport, 12))
         runner = Runner(order, [healthy(server, transport)], lambda event: None, keep)
         ran[server, transport] = await runner.run()

@@ -14,7 +14,7 @@ from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.bearer import claims_of
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
-from assay.lab.harness.subject.facts import Facts, Refusal
+from assay.lab.harness.subject.facts import Facts, UnsupportedRevision
 from assay.lab.harness.subject.registry_entry import (
     KINDS,
     PROFILE,
@@ -115,7 +115,7 @@ async def observe(subject: Subject, conditions: Conditions) -> ObservedServer:
 def _add(server: ObservedServer, revision: Revision, recording: Recording) -> None:
     discovery = recording.value
     if not isinstance(discovery, _Discovery):
-        reason = discovery.reason if isinstance(discovery, Refusal) else recording.broken
+        reason = discovery.reason if isinstance(discovery, UnsupportedRevision) else recording.broken
         server.refused.append(f"{revision.date}: {reason}")
         return
     server.known[revision] = discovery.facts
@@ -123,9 +123,9 @@ def _add(server: ObservedServer, revision: Revision, recording: Recording) -> No
     server.resumable += [revision.date] if discovery.resumable else []
 
 
-async def _discover(stage: Stage) -> _Discovery | Refusal:
+async def _discover(stage: Stage) -> _Discovery | UnsupportedRevision:
     facts = await discover(stage)
-    if isinstance(facts, Refusal):
+    if isinstance(facts, UnsupportedRevision):
         return facts
     discovery = _Discovery(facts)
     if stage.transport is Transport.HTTP and stage.revision.http.sessions:

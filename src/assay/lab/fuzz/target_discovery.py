@@ -10,7 +10,7 @@ from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.run.run import SubjectRecord
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
-from assay.lab.harness.subject.facts import Facts, Refusal
+from assay.lab.harness.subject.facts import Facts, UnsupportedRevision
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
@@ -62,11 +62,11 @@ async def _discover(subject: Subject, revision: Revision, conditions: Conditions
     return await record(DISCOVERY, subject, revision, discover, Facts(revision.date), conditions)
 
 
-def _refusal(revision: Revision, recording: Recording) -> Refusal:
-    if isinstance(recording.value, Refusal):
+def _refusal(revision: Revision, recording: Recording) -> UnsupportedRevision:
+    if isinstance(recording.value, UnsupportedRevision):
         return recording.value
     unanswered = not any(message.is_response for message in recording.trace.received)
-    return Refusal(revision.date, str(recording.broken), unanswered=unanswered)
+    return UnsupportedRevision(revision.date, str(recording.broken), unanswered=unanswered)
 
 
 async def stop_all(subjects: Sequence[Subject]) -> None:

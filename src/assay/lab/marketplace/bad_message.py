@@ -174,7 +174,7 @@ NOT_FOUND: Final = frozenset({200, 400, 404})
 NOT_BATCHED: Final = frozenset({400, 501})
 
 
-class Refusal(Struct, frozen=True):
+class ExpectedRefusal(Struct, frozen=True):
     codes: frozenset[int] | None
     """None accepts any code."""
     statuses: frozenset[int]
@@ -205,21 +205,21 @@ def _either(numbers: frozenset[int]) -> str:
     return " or ".join(map(str, sorted(numbers, key=abs)))
 
 
-_UNREADABLE: Final = Refusal(frozenset({error.PARSE_ERROR, error.INVALID_REQUEST}), BAD_INPUT)
-_NO_REQUEST: Final = Refusal(frozenset({error.INVALID_REQUEST}), BAD_INPUT)
-REFUSALS: Final[Mapping[str, Refusal]] = MappingProxyType(
+_UNREADABLE: Final = ExpectedRefusal(frozenset({error.PARSE_ERROR, error.INVALID_REQUEST}), BAD_INPUT)
+_NO_REQUEST: Final = ExpectedRefusal(frozenset({error.INVALID_REQUEST}), BAD_INPUT)
+REFUSALS: Final[Mapping[str, ExpectedRefusal]] = MappingProxyType(
     {
         "malformed": _UNREADABLE,
         "truncated": _UNREADABLE,
         "version": _NO_REQUEST,
         "method": _NO_REQUEST,
-        "params": Refusal(frozenset({error.INVALID_REQUEST, error.INVALID_PARAMS}), BAD_INPUT),
-        "unknown-method": Refusal(frozenset({error.METHOD_NOT_FOUND}), NOT_FOUND),
-        "unknown-tool": Refusal(None, NOT_FOUND, by_result=True),
-        "invalid-arguments": Refusal(frozenset({error.INVALID_PARAMS}), BAD_INPUT, by_result=True),
+        "params": ExpectedRefusal(frozenset({error.INVALID_REQUEST, error.INVALID_PARAMS}), BAD_INPUT),
+        "unknown-method": ExpectedRefusal(frozenset({error.METHOD_NOT_FOUND}), NOT_FOUND),
+        "unknown-tool": ExpectedRefusal(None, NOT_FOUND, by_result=True),
+        "invalid-arguments": ExpectedRefusal(frozenset({error.INVALID_PARAMS}), BAD_INPUT, by_result=True),
     }
 )
-BATCH: Final = Refusal(frozenset({error.INVALID_REQUEST}), NOT_BATCHED)
+BATCH: Final = ExpectedRefusal(frozenset({error.INVALID_REQUEST}), NOT_BATCHED)
 _UNMIRRORED: Final = frozenset({"malformed", "truncated", "method", "params"})
 """Cases whose headers cannot match the body: a server may report that first."""
 
@@ -240,7 +240,7 @@ def judge_refused(trace: Trace, requirements: Collection[str]) -> Iterator[Obser
             yield observe(attempt.requirement, holds, attempt, expected=f"{refusal}", observed=observed)
 
 
-def _observed(refusal: Refusal, attempt: Attempt) -> str:
+def _observed(refusal: ExpectedRefusal, attempt: Attempt) -> str:
     """The attempt, with `isError` where that decides."""
     answer = attempt.answer
     if not refusal.by_result or answer is None or answer.shape is not Shape.RESULT:

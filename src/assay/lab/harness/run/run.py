@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.reason import Reason, ReasonKind, restored
-from assay.lab.harness.subject.facts import Facts, Refusal
+from assay.lab.harness.subject.facts import Facts, UnsupportedRevision
 from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
 from assay.model.version import VERSION
@@ -64,7 +64,7 @@ class SubjectRecord(Struct, frozen=True, omit_defaults=True):
     name: str
     transport: str
     facts: list[Facts] = []
-    refused: list[Refusal] = []
+    refused: list[UnsupportedRevision] = []
 
 
 class Run(Struct, frozen=True, omit_defaults=True):

@@ -14,7 +14,7 @@ from assay.lab.harness.links.broken_off import BrokenOff, Unreachable
 from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.subject.access import Access
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
-from assay.lab.harness.subject.facts import Facts, Refusal
+from assay.lab.harness.subject.facts import Facts, UnsupportedRevision
 from assay.lab.harness.subject.process_pool import ProcessPool
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.trace import Trace
@@ -255,11 +255,11 @@ def _answers_opening(recording: Recording) -> bool:
     return opening is not None and opening.result is not None
 
 
-def _refusal(revision: Revision, recording: Recording) -> Refusal:
-    if isinstance(recording.value, Refusal):
+def _refusal(revision: Revision, recording: Recording) -> UnsupportedRevision:
+    if isinstance(recording.value, UnsupportedRevision):
         return recording.value
     unanswered = not any(message.is_response for message in recording.trace.received)
-    return Refusal(revision.date, str(recording.broken), unanswered=unanswered)
+    return UnsupportedRevision(revision.date, str(recording.broken), unanswered=unanswered)
 
 
 def _first_reason(recordings: Sequence[Recording]) -> BrokenOff:

@@ -16,7 +16,7 @@ from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening
 
 from .bearer import NONE, USUAL
-from .facts import Facts, Refusal
+from .facts import Facts, UnsupportedRevision
 
 DISCOVERY: Final = "discovery"
 """Scenario name in the traces of discovery."""
@@ -33,7 +33,7 @@ LISTS: Final = (
 )
 
 
-async def discover(stage: Stage) -> Facts | Refusal:
+async def discover(stage: Stage) -> Facts | UnsupportedRevision:
     """Collect the facts about the subject at the stage's revision.
 
     Raises:
@@ -41,7 +41,7 @@ async def discover(stage: Stage) -> Facts | Refusal:
     """
     peer = await stage.connect()
     facts = await _OPENINGS[stage.revision.opening](peer)
-    if isinstance(facts, Refusal):
+    if isinstance(facts, UnsupportedRevision):
         return facts
     peer.is_open = True
     facts.local = peer.link.is_local
@@ -61,26 +61,28 @@ async def _try_without_token(stage: Stage, facts: Facts) -> None:
         facts.protected = not await try_open(stage, NONE)
 
 
-async def _by_handshake(peer: Peer) -> Facts | Refusal:
+async def _by_handshake(peer: Peer) -> Facts | UnsupportedRevision:
     reply = await peer.initialize()
     agreed = reply.result.get("protocolVersion")
     if agreed != peer.revision.date:
-        return Refusal(peer.revision.date, _reason("initialize", reply, agreed))
+        return UnsupportedRevision(peer.revision.date, _reason("initialize", reply, agreed))
     await peer.notify("notifications/initialized")
     session = reply.head is not None and reply.head.get("mcp-session-id") is not None
     server = _object(reply.result.get("serverInfo"))
     return Facts(agreed, _object(reply.result.get("capabilities")), server, session=session)
 
 
-async def _by_request(peer: Peer) -> Facts | Refusal:
+async def _by_request(peer: Peer) -> Facts | UnsupportedRevision:
     reply = await peer.request("server/discover")
     if not reply.is_result:
-        return Refusal(peer.revision.date, _reason("server/discover", reply, None))
+        return UnsupportedRevision(peer.revision.date, _reason("server/discover", reply, None))
     versions = reply.result.get("supportedVersions")
     # A server may list its versions in reply to a request of a revision that it does not support.
     if isinstance(versions, list) and peer.revision.date not in versions:
         listed = ", ".join(map(str, versions)) or "no version"
-        return Refusal(peer.revision.date, f"server/discover was answered with support for {listed}")
+        return UnsupportedRevision(
+            peer.revision.date, f"server/discover was answered with support for {listed}"
+        )
     meta = _object(reply.result.get("_meta"))
     capabilities = _object(reply.result.get("capabilities"))
     return Facts(peer.revision.date, capabilities, _object(meta.get(SERVER_KEY)))

@@ -47,7 +47,7 @@ def hints(tool: dict[str, Any]) -> dict[str, Any]:
     return annotations if isinstance(annotations, dict) else {}
 
 
-class Refusal(Struct):
+class UnsupportedRevision(Struct):
     """Why a subject does not support a revision."""
 
     revision: str
