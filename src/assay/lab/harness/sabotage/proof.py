@@ -9,7 +9,6 @@ from typing import Final
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Opening
 
@@ -68,8 +67,8 @@ def missed(results: Iterable[TrialResult]) -> Iterator[str]:
 async def run_trials(saboteurs: Sequence[Fault], suite: Suite, *, quick: bool = False) -> list[TrialResult]:
     """Run the trials of these saboteurs, those of servers grouped by the testbed that they need.
 
-    With `quick`, each saboteur runs on all its transports, but only at the newest of its revisions with a
-    handshake and the newest without.
+    With `quick`, each saboteur runs on one transport only, at the newest of its revisions with a handshake
+    and the newest without.
     """
     servers = [saboteur for saboteur in saboteurs if isinstance(saboteur, Saboteur)]
     clients = [saboteur for saboteur in saboteurs if isinstance(saboteur, ClientSaboteur)]
@@ -81,10 +80,10 @@ async def run_trials(saboteurs: Sequence[Fault], suite: Suite, *, quick: bool = 
 
 
 def newest_trials(trials: Iterable[Trial[F]]) -> list[Trial[F]]:
-    """The trials of one saboteur at its newest revision of each kind, on every transport."""
-    newest: dict[tuple[Transport, Opening], Trial[F]] = {}
-    for trial in sorted(trials, key=lambda trial: REVISIONS.index(trial.revision)):
-        newest[trial.transport, trial.revision.opening] = trial
+    """The trials of one saboteur at its newest revision of each kind, on one transport."""
+    newest: dict[Opening, Trial[F]] = {}
+    for trial in sorted(trials, key=lambda trial: REVISIONS.index(trial.revision), reverse=True):
+        newest.setdefault(trial.revision.opening, trial)
     return list(newest.values())
 
 
