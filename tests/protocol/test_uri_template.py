@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.protocol.uri import DEVICE, escapes_root
 from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemplate, Value
 
 VALUES: dict[str, Value] = {
@@ -295,7 +298,7 @@ SAFE = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="/\\."),
     min_size=1,
     max_size=20,
-)
+).filter(lambda text: not escapes_root(text) and re.search(DEVICE, text) is None)
 
 
 @pytest.mark.parametrize(("template", "expanded"), EXPANSIONS.items(), ids=list(EXPANSIONS))
