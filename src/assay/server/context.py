@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from assay.model.answer import Elicited, Root, Sampled
-from assay.model.content import Block
 from assay.model.definition import ClientCapabilities, Implementation
 from assay.model.effect import Effect, Op, Target, digest
 from assay.model.jsonrpc import RequestId
-from assay.model.result import Message
 from assay.protocol.declaration import Level
 from assay.protocol.scope import Scope
 
-from .call import Call, CallContext, Cancelled
-from .question import AskOptions, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_url
+from .asking import AskingContext
+from .call import Call, Cancelled
 
 if TYPE_CHECKING:
     from .server import Server
@@ -36,7 +33,7 @@ DEFAULT_LEVEL: Final = "info"
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 
 
-class Context(CallContext):
+class Context(AskingContext):
     """Information about the current request, and ways to talk to its client while serving it.
 
     A handler gets one through any parameter annotated with this class:
@@ -50,7 +47,7 @@ class Context(CallContext):
     through `wait`: `ctx.wait(ctx.progress(1, total=2))`.
     """
 
-    __slots__ = ("_call", "_loop", "_progress")
+    __slots__ = ("_loop", "_progress")
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -262,95 +259,6 @@ class Context(CallContext):
         if logger is not None:
             params["logger"] = logger
         return await self._call.notify("notifications/message", params)
-
-    async def sample(
-        self,
-        messages: str | Block | Message | Sequence[str | Block | Message],
-        *,
-        max_tokens: int = 1000,
-        timeout: float | None = None,
-        key: str | None = None,
-        **options: Any,
-    ) -> Sampled:
-        """Ask the client's language model: `(await ctx.sample("Summarise this: ...")).text`.
-
-        Args:
-            messages: One message or several. Text and content blocks are sent as messages of the user.
-            max_tokens: The longest answer to generate.
-            timeout: Seconds to wait for the answer; unlimited by default.
-            key: Identifies the question when the handler runs again; by default questions are numbered.
-            **options: Other parameters of the protocol in snake case: `system_prompt`, `temperature`,
-                `model_preferences`, `stop_sequences`, `include_context`, `tools`, `tool_choice`.
-
-        Raises:
-            AskError: the client does not support sampling, refused, or did not answer in time.
-        """
-        return await ask_for_sample(self._call, messages, max_tokens, options, AskOptions(timeout, key))
-
-    async def elicit(
-        self,
-        message: str,
-        schema: type[Any] | Mapping[str, Any],
-        *,
-        timeout: float | None = None,
-        key: str | None = None,
-    ) -> Elicited:
-        """Ask the user to fill in a form.
-
-            @dataclass
-            class Booking:
-                date: str
-                seats: int = 2
-
-            reply = await ctx.elicit("When do you arrive?", Booking)
-            if reply.accepted:
-                book(reply.content.date, reply.content.seats)
-
-        Args:
-            message: What the user is asked.
-            schema: The fields: a class with fields of simple types, or a JSON Schema of a flat object.
-            timeout: Seconds to wait for the answer; unlimited by default.
-            key: Identifies the question when the handler runs again; by default questions are numbered.
-
-        Raises:
-            AskError: the client does not support elicitation, did not answer in time, or its answer does not
-                fit the schema.
-        """
-        return await ask_for_input(self._call, message, schema, AskOptions(timeout, key))
-
-    async def elicit_url(
-        self, message: str, url: str, *, timeout: float | None = None, key: str | None = None
-    ) -> Elicited:
-        """Ask the user to open a page, for data that the client must not see: passwords, payments.
-
-        Call `elicitation_complete` with the reply's `id` when the user has finished.
-
-        Raises:
-            AskError: the client does not support elicitation by URL, or did not answer in time.
-        """
-        return await ask_for_url(self._call, message, url, AskOptions(timeout, key))
-
-    async def elicitation_complete(self, elicitation_id: str) -> None:
-        """Notify the client that an elicitation by URL is complete. Does nothing in revisions without such
-        a notification."""
-        if self._call.peer.revision.elicitation_ids:
-            await self._call.notify("notifications/elicitation/complete", {"elicitationId": elicitation_id})
-
-    async def roots(self, *, timeout: float | None = None, key: str | None = None) -> list[Root]:
-        """The files and folders that the client allows the server to work in.
-
-        Raises:
-            AskError: the client does not support roots, or did not answer in time.
-        """
-        return await ask_for_roots(self._call, AskOptions(timeout, key))
-
-    async def ping(self, *, timeout: float | None = None) -> None:
-        """Wait for the client to answer a ping.
-
-        Raises:
-            AskError: it did not answer in time, or its protocol revision has no ping.
-        """
-        await ask_for_ping(self._call, AskOptions(timeout))
 
     async def close_stream(self, retry: float | None = None) -> None:
         """Close the HTTP response stream early. The client reconnects after `retry` seconds for its answer.

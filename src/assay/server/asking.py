@@ -1,0 +1,110 @@
+"""The part of a handler's context that asks the client something and waits for the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.model.answer import Elicited, Root, Sampled
+from assay.model.content import Block
+from assay.model.result import Message
+
+from .call import Call, CallContext
+from .question import AskOptions, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_url
+
+
+class AskingContext(CallContext):
+    """Base of `Context`: questions to the client."""
+
+    __slots__ = ("_call",)
+
+    _call: Call
+
+    async def sample(
+        self,
+        messages: str | Block | Message | Sequence[str | Block | Message],
+        *,
+        max_tokens: int = 1000,
+        timeout: float | None = None,
+        key: str | None = None,
+        **options: Any,
+    ) -> Sampled:
+        """Ask the client's language model: `(await ctx.sample("Summarise this: ...")).text`.
+
+        Args:
+            messages: One message or several. Text and content blocks are sent as messages of the user.
+            max_tokens: The longest answer to generate.
+            timeout: Seconds to wait for the answer; unlimited by default.
+            key: Identifies the question when the handler runs again; by default questions are numbered.
+            **options: Other parameters of the protocol in snake case: `system_prompt`, `temperature`,
+                `model_preferences`, `stop_sequences`, `include_context`, `tools`, `tool_choice`.
+
+        Raises:
+            AskError: the client does not support sampling, refused, or did not answer in time.
+        """
+        return await ask_for_sample(self._call, messages, max_tokens, options, AskOptions(timeout, key))
+
+    async def elicit(
+        self,
+        message: str,
+        schema: type[Any] | Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        key: str | None = None,
+    ) -> Elicited:
+        """Ask the user to fill in a form.
+
+            @dataclass
+            class Booking:
+                date: str
+                seats: int = 2
+
+            reply = await ctx.elicit("When do you arrive?", Booking)
+            if reply.accepted:
+                book(reply.content.date, reply.content.seats)
+
+        Args:
+            message: What the user is asked.
+            schema: The fields: a class with fields of simple types, or a JSON Schema of a flat object.
+            timeout: Seconds to wait for the answer; unlimited by default.
+            key: Identifies the question when the handler runs again; by default questions are numbered.
+
+        Raises:
+            AskError: the client does not support elicitation, did not answer in time, or its answer does not
+                fit the schema.
+        """
+        return await ask_for_input(self._call, message, schema, AskOptions(timeout, key))
+
+    async def elicit_url(
+        self, message: str, url: str, *, timeout: float | None = None, key: str | None = None
+    ) -> Elicited:
+        """Ask the user to open a page, for data that the client must not see: passwords, payments.
+
+        Call `elicitation_complete` with the reply's `id` when the user has finished.
+
+        Raises:
+            AskError: the client does not support elicitation by URL, or did not answer in time.
+        """
+        return await ask_for_url(self._call, message, url, AskOptions(timeout, key))
+
+    async def elicitation_complete(self, elicitation_id: str) -> None:
+        """Notify the client that an elicitation by URL is complete. Does nothing in revisions without such
+        a notification."""
+        if self._call.peer.revision.elicitation_ids:
+            await self._call.notify("notifications/elicitation/complete", {"elicitationId": elicitation_id})
+
+    async def roots(self, *, timeout: float | None = None, key: str | None = None) -> list[Root]:
+        """The files and folders that the client allows the server to work in.
+
+        Raises:
+            AskError: the client does not support roots, or did not answer in time.
+        """
+        return await ask_for_roots(self._call, AskOptions(timeout, key))
+
+    async def ping(self, *, timeout: float | None = None) -> None:
+        """Wait for the client to answer a ping.
+
+        Raises:
+            AskError: it did not answer in time, or its protocol revision has no ping.
+        """
+        await ask_for_ping(self._call, AskOptions(timeout))
