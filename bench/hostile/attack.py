@@ -122,6 +122,34 @@ async def closed_websockets(port: int, tally: Tally) -> None:
     writer.close()
 
 
+async def _flood(port: int, tally: Tally, data: bytes) -> None:
+    """Send data on one WebSocket, again and again, and discard what comes back."""
+    reader, writer = await connect(port, ATTACKER)
+    try:
+        writer.write(upgrade())
+        await reader.readuntil(b"\r\n\r\n")
+        discard = asyncio.create_task(_discard(reader))
+        while not discard.done():
+            writer.write(data)
+            await writer.drain()
+            tally.sent += 1
+    finally:
+        writer.close()
+
+
+async def _discard(reader: asyncio.StreamReader) -> None:
+    while await reader.read(65536):
+        pass
+
+
+async def large_messages(port: int, tally: Tally) -> None:
+    await _flood(port, tally, text_frame(b"[" * LARGE))
+
+
+async def small_frames(port: int, tally: Tally) -> None:
+    await _flood(port, tally, b"\x01\x80" + bytes(4) + (b"\x00\x81" + bytes(4) + b" ") * 10_000)
+
+
 async def hang_ups(port: int, tally: Tally) -> None:
     await _hang_up(port, post(call("wait", seconds=1, padding="x" * 2_000_000)))
 
@@ -135,6 +163,8 @@ PLANS: Final = {
     "listen-streams": Plan("listen streams, held open", listen_streams, 1500, 1500),
     "unfinished-bodies": Plan("bodies of 4 MiB without their end", unfinished_bodies, 250, 250),
     "closed-websockets": Plan("WebSockets closed during a call", closed_websockets, 8, 1400),
+    "large-messages": Plan("WebSocket messages of 4 MiB", large_messages, 4),
+    "small-frames": Plan("WebSocket messages in frames of one byte", small_frames, 4),
     "hang-ups": Plan("connections reset during a call", hang_ups, 8, 800),
 }
 

@@ -197,7 +197,7 @@ def test_restored_session_counts_the_same() -> None:
     [
         (Limits(subscriptions=2), 10_000, -32602, "too many subscriptions: limit 2"),
         (Limits(subscription_bytes=7), 10_000, -32602, "the limit for their URIs is 7 bytes"),
-        (Limits(), 70, -32603, "sessions are full: try again later"),
+        (Limits(), 70, -31004, "sessions are full; try again later"),
     ],
     ids=["number", "bytes", "bytes of all sessions"],
 )

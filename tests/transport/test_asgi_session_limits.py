@@ -121,7 +121,7 @@ async def test_client_whose_sessions_are_all_in_use_is_refused_with_503() -> Non
             refused = await third.post(initialize(NEWEST))
             assert (refused.status, refused.headers["retry-after"]) == (503, "10")
             assert "mcp-session-id" not in refused.headers
-            assert (refused.json["id"], refused.json["error"]["code"]) == ("initialize", -32603)
+            assert (refused.json["id"], refused.json["error"]["code"]) == ("initialize", -31004)
             assert "too many sessions" in refused.json["error"]["message"]
             assert len(subject.server.notifier) == 2
         assert (await third.post(initialize(NEWEST))).status == 200
@@ -196,7 +196,7 @@ async def test_subscriptions_of_all_sessions_are_bounded_in_bytes() -> None:
         answers = [(await client.post(request("resources/subscribe", {"uri": uri}))).json for uri in uris]
         refused = ["error" in answer for answer in answers]
         assert refused == sorted(refused) and set(refused) == {False, True}
-        assert answers[-1]["error"]["code"] == -32603
+        assert answers[-1]["error"]["code"] == -31004
         assert server.session_budget.used <= 500
         assert (await client.post(request("resources/unsubscribe", {"uri": uris[0]}))).status == 200
         answer = await client.post(request("resources/subscribe", {"uri": WATCHED}))

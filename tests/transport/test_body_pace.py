@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from assay.transport.asgi import body_pace
 from assay.transport.asgi.body_pace import BURST, MOST_CLIENTS, SECONDS_PER_BYTE, BodyPace
 from tests.driving.asgi import AsgiPeer
 from tests.driving.messages import request
+from tests.driving.websocket import AsgiSocket
 
 SIZE = 1_000_000
 COST = SIZE * SECONDS_PER_BYTE
@@ -78,8 +80,12 @@ def test_clients_that_need_not_wait_are_forgotten() -> None:
 
 def large_ping(number: int) -> list[bytes]:
     """In two parts, as it would arrive."""
-    body = json.dumps(request("ping", {"x": "x" * 100_000}, number)).encode()
+    body = json.dumps(large_message(number)).encode()
     return [body[:50_000], body[50_000:]]
+
+
+def large_message(number: int) -> dict[str, Any]:
+    return request("ping", {"x": "x" * 100_000}, number)
 
 
 def set_declared(body: list[bytes]) -> dict[str, str | None]:
@@ -125,3 +131,23 @@ async def test_refusal_leaves_the_body_unread() -> None:
         raise AssertionError("read")
 
     assert isinstance(await pace.read(read(), b"1000000", lambda: "a"), Refusal)
+
+
+async def test_large_websocket_messages_are_served_in_order() -> None:
+    async with AsgiSocket(Server("test").asgi()) as client:
+        for number in range(3):
+            await client.send(large_message(number))
+        assert [(await client.receive())["id"] for _ in range(3)] == [0, 1, 2]
+
+
+async def test_too_many_large_websocket_messages_end_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(body_pace, "BURST", 0.0)
+    monkeypatch.setattr(body_pace, "SECONDS_PER_BYTE", 1.0)
+    server = Server("test")
+    async with AsgiSocket(server.asgi()) as client:
+        await client.send(large_message(1))
+        assert (await client.receive())["id"] == 1
+        await client.send(large_message(2))
+        closed = await client.closed()
+    assert (closed.code, closed.reason) == (1013, "too many large messages; try again later")
+    assert server.byte_budget.used == 0

@@ -96,7 +96,7 @@ async def test_new_requests_are_refused_and_say_when_to_return() -> None:
             "3",
             "close",
         )
-        assert answer.json["error"]["message"] == "the server is stopping: try again later"
+        assert answer.json["error"]["message"] == "the server is stopping; try again later"
 
 
 async def test_hop_by_hop_header_is_left_out_on_other_versions_of_http() -> None:

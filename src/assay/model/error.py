@@ -32,6 +32,9 @@ UNSUPPORTED_VERSION: Final = -32022
 INSUFFICIENT_SCOPE: Final = -31003
 BUSY: Final = -31004
 
+STOPPING: Final = "the server is stopping"
+"""Why a request is refused or ended, on every transport."""
+
 
 class AssayError(Exception):
     """Base of all exceptions that Assay defines."""

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from assay.model.definition import ClientCapabilities, Implementation
-from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from assay.model.error import INVALID_PARAMS, Busy, RpcError
 from assay.model.jsonrpc import RequestId
 from assay.model.limits import Limits
 from assay.model.session import SessionRecord
@@ -144,7 +144,7 @@ class Session:
             problem = "subscriptions too large: the limit for their URIs is"
             raise RpcError(INVALID_PARAMS, f"{problem} {limits.subscription_bytes} bytes")
         if not self.reserve(size):
-            raise RpcError(INTERNAL_ERROR, "the server's sessions are full: try again later")
+            raise Busy("the server's sessions are full")
         self.subscriptions.add(uri)
         self.subscription_bytes += size
         self.changed = True

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
+from assay.model.error import STOPPING
 from assay.protocol.session import Running
 
-STOPPING: Final = "the server is stopping"
 ANSWER_TIMEOUT: Final = 1.0
 """Seconds that calls have to end once they are interrupted, and then the tasks that serve them to send the
 answers."""

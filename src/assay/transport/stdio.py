@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from typing import cast
 
-from assay.model.error import INVALID_REQUEST, MalformedMessage
+from assay.model.error import INVALID_REQUEST, STOPPING, MalformedMessage
 from assay.protocol.codec import encode, error_reply
 from assay.protocol.framing.lines import LineFramer, LineTooLong, frame
 from assay.protocol.scope import Scope
@@ -122,7 +122,7 @@ class StdioConnection:
         self._endpoint.end_listening()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._endpoint.limits.drain)
-        self._endpoint.close_session(self._session, "the server is stopping")
+        self._endpoint.close_session(self._session, STOPPING)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=1.0)
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, MalformedMessage, RpcError
-from assay.model.jsonrpc import Envelope
+from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
+from assay.model.jsonrpc import Envelope, RequestId
 from assay.protocol.codec import known_id
 from assay.protocol.declaration import cached_peer, declared_peer, describes_itself, read_declaration
 from assay.protocol.session import STATELESS, Peer
 from assay.revisions.registry import ASSUMED, BY_DATE, DATES, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Revision
 
+from .busy import unavailable
 from .head_policy import Admission, Refusal
 from .mirror import check_mirrors
 from .policy import Sessions
 
-RETRY_AFTER: Final = b"10"
-"""Seconds after which a client that was refused may try again."""
+FULL_FOR: Final = 10
+"""Seconds after which a client that got no session may try again."""
 
 Payload = Envelope | list[Envelope | MalformedMessage]
 
@@ -141,8 +141,8 @@ def session_gone(payload: Payload) -> Refusal:
 
 
 def sessions_full(payload: Payload) -> Refusal:
-    refusal = _refuse(payload, "too many sessions: try again later, or end some with DELETE", status=503)
-    return replace(refusal, code=INTERNAL_ERROR, headers=((b"retry-after", RETRY_AFTER),))
+    reason = "too many sessions: end some with DELETE"
+    return unavailable(reason, seconds=FULL_FOR, request_id=_id_of(payload))
 
 
 def version_problem(admission: Admission, agreed: Revision, payload: Payload | None = None) -> Refusal | None:
@@ -163,5 +163,8 @@ def _session_required(payload: Payload) -> Refusal:
 
 
 def _refuse(payload: Payload | None, reason: str, *, status: int = 400) -> Refusal:
-    request_id = known_id(payload) if isinstance(payload, Envelope) else None
-    return Refusal(status, reason, code=INVALID_REQUEST, request_id=request_id)
+    return Refusal(status, reason, code=INVALID_REQUEST, request_id=_id_of(payload))
+
+
+def _id_of(payload: Payload | None) -> RequestId | None:
+    return known_id(payload) if isinstance(payload, Envelope) else None

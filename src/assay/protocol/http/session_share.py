@@ -131,12 +131,10 @@ class SessionShares:
         client = session.client
         if self._is_over_share(client):
             return client.first_idle
-        over_share = sorted(
-            filter(self._is_over_share, self._clients.values()), key=self._usage, reverse=True
-        )
-        for other in over_share:
-            if other.first_idle is not None:
-                return other.first_idle
+        idle = (each for each in self._clients.values() if self._is_over_share(each) and each.first_idle)
+        largest = max(idle, key=self._usage, default=None)
+        if largest is not None:
+            return largest.first_idle
         usage = self._usage(client)
         return next((name for name, each in self._idle.items() if self._usage(each.client) >= usage), None)
 

@@ -10,6 +10,7 @@ from assay.model.error import MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
 from assay.protocol.codec import decode, encode_outcome, known_id
 from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
+from assay.protocol.http.busy import refusal_while_stopping
 from assay.protocol.http.head_policy import (
     JSON,
     Admission,
@@ -30,7 +31,6 @@ from assay.protocol.http.route import (
     sessions_full,
     version_problem,
 )
-from assay.protocol.http.stopping import refusal_while_stopping
 from assay.protocol.scope import Scope
 from assay.revisions.registry import ASSUMED
 from assay.revisions.revision import Batching, Revision
@@ -68,7 +68,7 @@ class AsgiApp:
         self._settings = RequestSettings(StreamTiming(heartbeat, retry), policy.trusted_proxies)
         self._taken_at_once = size_taken_at_once(endpoint.limits)
         self._pace = BodyPace(endpoint.limits)
-        self._websockets = WebSockets(endpoint, self._head_policy, self._is_socket_here)
+        self._websockets = WebSockets(endpoint, self._head_policy, self._pace, self._is_socket_here)
         self._methods = self._served_methods()
         self._stopping: Refusal | None = None
 

@@ -12,7 +12,7 @@ from assay.model.limits import Limits
 from assay.protocol.byte_budget import FREE_BYTES, ByteShare
 from assay.protocol.coroutine import SuspendedCoroutine
 from assay.protocol.http.asgi import Message, Receive
-from assay.protocol.http.busy import BUSY
+from assay.protocol.http.busy import NO_MEMORY, unavailable
 from assay.protocol.http.head_policy import Refusal
 
 from .send import WholeResponseSend
@@ -117,7 +117,14 @@ async def _read_rest(
 
 # The unread rest of the body would be taken for the next request (RFC 9110, 15.5.9 and 15.5.14).
 CLOSE: Final = ((b"connection", b"close"),)
-NO_ROOM: Final = replace(BUSY, headers=(*BUSY.headers, *CLOSE))
+
+
+def closing(refusal: Refusal) -> Refusal:
+    """A refusal that also closes the connection."""
+    return replace(refusal, headers=(*refusal.headers, *CLOSE))
+
+
+NO_ROOM: Final = closing(unavailable(NO_MEMORY))
 
 
 def _too_slow(limits: Limits) -> Refusal:

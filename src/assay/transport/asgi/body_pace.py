@@ -12,12 +12,11 @@ from collections.abc import Callable, Coroutine, Hashable
 from time import perf_counter
 from typing import Any, Final
 
-from assay.model.error import BUSY
 from assay.model.limits import Limits
+from assay.protocol.http.busy import unavailable
 from assay.protocol.http.head_policy import Refusal
 
-from .body import CLOSE
-from .exchange import RETRY_AFTER, UNAVAILABLE
+from .body import closing
 
 LARGE: Final = 64 * 1024
 """Bytes. Smaller bodies cost hardly more than the request itself."""
@@ -27,9 +26,7 @@ BURST: Final = 0.1
 """Seconds of waiting that are remitted, so that a few large bodies do not wait at all."""
 MOST_CLIENTS: Final = 1000
 """Clients whose use is stored; above that, those that need not wait are removed."""
-TOO_MANY: Final = Refusal(
-    UNAVAILABLE, "too many large bodies; try again later", (RETRY_AFTER, *CLOSE), code=BUSY
-)
+TOO_MANY: Final = closing(unavailable("too many large bodies"))
 
 
 class BodyPace:
@@ -59,16 +56,32 @@ class BodyPace:
         if self._limits.body_share >= 1 or not LARGE < size <= most:
             return await reading
         client = client_of()
-        wait = self.reserve(client, size)
-        if wait is None:
+        if not await self._turn(client, size):
             reading.close()
             return TOO_MANY
+        body = await reading
+        self._charge_later(client, size)
+        return body
+
+    async def wait(self, client: Hashable, size: int) -> bool:
+        """Wait for a client's turn with a message that has arrived, a large one; false if there are too many
+        before it."""
+        if self._limits.body_share >= 1 or size <= LARGE:
+            return True
+        if not await self._turn(client, size):
+            return False
+        self._charge_later(client, size)
+        return True
+
+    async def _turn(self, client: Hashable, size: int) -> bool:
+        wait = self.reserve(client, size)
         if wait:
             await asyncio.sleep(wait)
-        body = await reading
-        # The caller decodes the body in this step of the loop. What is called soon runs after it.
+        return wait is not None
+
+    def _charge_later(self, client: Hashable, size: int) -> None:
+        """The caller decodes the body in this step of the loop. What is called soon runs after it."""
         asyncio.get_running_loop().call_soon(self.charge, client, size, self._now())
-        return body
 
     def reserve(self, client: Hashable, size: int) -> float | None:
         """Seconds to wait before a body of this size is read; none if they are too many."""

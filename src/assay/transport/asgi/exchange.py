@@ -13,6 +13,7 @@ from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import encode_outcome
 from assay.protocol.framing import sse
 from assay.protocol.http.asgi import Message, Transmit
+from assay.protocol.http.busy import UNAVAILABLE, retry_after
 from assay.protocol.http.head_policy import JSON, Admission, Headers, Refusal
 from assay.revisions.revision import Revision
 
@@ -30,10 +31,6 @@ EVENT_STREAM: Final[Headers] = [
 CANCELLED: Final = sse.comment("the client cancelled this request: no answer follows")
 """The response to a request that its client cancelled. No answer may follow, but HTTP needs a response, and
 requests get JSON or an event stream. An empty one would look like a failure on the way."""
-
-UNAVAILABLE: Final = 503
-RETRY_AFTER: Final = (b"retry-after", b"1")
-"""Sent with status 503: slots and threads become free within seconds."""
 
 
 async def respond(
@@ -124,7 +121,7 @@ class Exchange:
         status = status_of(outcome, revision, self._admission.strictness)
         if self._admission.prefers_stream and status == 200:
             return self._answer_on_stream(outcome)
-        retry = [RETRY_AFTER] if status == UNAVAILABLE else []
+        retry = [retry_after()] if status == UNAVAILABLE else []
         return self._respond(status, [JSON, *retry, *self.headers], encode_outcome(outcome))
 
     async def _respond(self, status: int, headers: Headers, body: bytes = b"") -> None:

@@ -9,6 +9,7 @@ from secrets import token_urlsafe
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.model.error import STOPPING
 from assay.protocol.http.session_share import SessionShares
 from assay.protocol.scope import Scope
 from assay.store.port import EventStore, SessionStore
@@ -25,7 +26,6 @@ OPEN_STREAMS: Final = 64
 """Open streams of a session that a client can resume; further ones are sent, but not stored."""
 
 ENDED: Final = "the session ended while the request was served"
-STOPPING: Final = "the server is stopping"
 
 
 class HttpSession:

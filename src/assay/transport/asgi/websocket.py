@@ -23,8 +23,9 @@ from assay.protocol.http.upgrade import choose_subprotocol
 from assay.protocol.scope import Scope
 from assay.transport.port import Endpoint
 
+from .body_pace import BodyPace
 from .client_certificate import scope_of_certificate
-from .close_reason import BINARY, BUSY, DISCONNECTED, FAILED, STOPPING, CloseReason
+from .close_reason import BINARY, BUSY, DISCONNECTED, FAILED, STOPPING, TOO_MANY_LARGE, CloseReason
 from .request import address_of
 from .websocket_writer import WebSocketWriter
 
@@ -50,10 +51,12 @@ class WebSocketSession:
         asgi: AsgiScope,
         receive: Receive,
         transmit: Transmit,
+        pace: BodyPace,
         trusted_proxies: Sequence[Network] = (),
     ) -> None:
         self._endpoint = endpoint
         self._receive = receive
+        self._pace = pace
         self._scope = Scope(
             transport="websocket",
             raw_headers=asgi["headers"],
@@ -122,9 +125,12 @@ class WebSocketSession:
             text = message.get("text")
             if text is None or utf8_size(text) > limit:
                 return self.end(ending_of(message, limit))
+            is_large = len(text) > FREE_BYTES
+            if is_large and not await self._admit_large(len(text)):
+                return
             # As in a separate task, context variables that a handler sets must not reach the next message.
             context = copy_context()
-            serving = self._serve(text) if len(text) <= FREE_BYTES else self._serve_large(text)
+            serving = self._serve_large(text) if is_large else self._serve(text)
             try:
                 waiting_for = context.run(serving.send, None)
             except StopIteration:
@@ -139,18 +145,33 @@ class WebSocketSession:
         if reply is not None:
             await self._writer.send(reply)
 
-    async def _serve_large(self, text: str) -> None:
-        """Serve a message whose bytes count until it has been answered."""
-        size = len(text)
+    async def _admit_large(self, size: int) -> bool:
+        """Count the bytes of a message until it has been answered, and wait for the client's turn. Nothing
+        more is read meanwhile."""
         self._served_bytes += size
+        if not self._share.resize(self._served_bytes):
+            self._release_large(size)
+            self.end(BUSY)
+            return False
         try:
-            if self._share.resize(self._served_bytes):
-                await self._serve(text)
-            else:
-                self.end(BUSY)
+            admitted = await self._pace.wait(self._scope.client_key, size)
+        except asyncio.CancelledError:
+            self._release_large(size)
+            raise
+        if not admitted:
+            self._release_large(size)
+            self.end(TOO_MANY_LARGE)
+        return admitted
+
+    def _release_large(self, size: int) -> None:
+        self._served_bytes -= size
+        self._share.resize(self._served_bytes)
+
+    async def _serve_large(self, text: str) -> None:
+        try:
+            await self._serve(text)
         finally:
-            self._served_bytes -= size
-            self._share.resize(self._served_bytes)
+            self._release_large(len(text))
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -205,9 +226,14 @@ class WebSockets:
     """All WebSocket connections of an application."""
 
     def __init__(
-        self, endpoint: Endpoint, head_policy: HeadPolicy, is_here: Callable[[AsgiScope], bool]
+        self,
+        endpoint: Endpoint,
+        head_policy: HeadPolicy,
+        pace: BodyPace,
+        is_here: Callable[[AsgiScope], bool],
     ) -> None:
         self._endpoint = endpoint
+        self._pace = pace
         self._head_policy = head_policy
         self._is_here = is_here
         self._sessions: set[WebSocketSession] = set()
@@ -226,7 +252,7 @@ class WebSockets:
             return await reject(asgi, subprotocol, transmit)
         await transmit({"type": "websocket.accept", "subprotocol": subprotocol, "headers": []})
         trusted_proxies = self._head_policy.policy.trusted_proxies
-        session = WebSocketSession(self._endpoint, asgi, receive, transmit, trusted_proxies)
+        session = WebSocketSession(self._endpoint, asgi, receive, transmit, self._pace, trusted_proxies)
         self._sessions.add(session)
         try:
             await session.run()

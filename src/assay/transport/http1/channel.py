@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from assay.model.limits import Limits
 from assay.protocol.byte_budget import ByteShare
-from assay.protocol.http.busy import BUSY
+from assay.protocol.http.busy import NO_MEMORY, unavailable
 
 from .request_head import RequestRefused
 
@@ -75,7 +75,7 @@ class Channel(asyncio.Protocol):
         if self._unserved is None:
             self._unserved = self._new_share()
         if not self._unserved.resize(max(size, self._unserved.size)):
-            raise RequestRefused(BUSY)
+            raise RequestRefused(unavailable(NO_MEMORY))
 
     def taken(self) -> None:
         """The application has what was held back for it."""

@@ -11,8 +11,8 @@ import httptools
 
 from assay.protocol.byte_budget import ByteShare
 from assay.protocol.http.asgi import AsgiScope
+from assay.protocol.http.busy import refusal_while_stopping, unavailable
 from assay.protocol.http.head_policy import JSON, Headers, Refusal
-from assay.protocol.http.stopping import refusal_while_stopping
 from assay.protocol.http.upgrade import read_upgrade, wants_upgrade
 
 from .channel import Channel
@@ -38,7 +38,7 @@ HALF_CLOSED: Final = 10.0
 """Seconds to answer requests after their client has closed its sending side."""
 HANG_UP: Final = 0.25
 """The same, if the application watches whether the client has hung up, in order to cancel its work."""
-TOO_MANY: Final = Refusal(503, "too many connections; try again later", ((b"retry-after", b"1"),))
+TOO_MANY: Final = unavailable("too many connections")
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
+from assay.model.error import STOPPING, Busy
 from assay.model.visible import visible_record
 from assay.protocol.framing.websocket import (
     BINARY,
@@ -35,7 +36,7 @@ from assay.protocol.framing.websocket import (
     text_frame,
 )
 from assay.protocol.http.asgi import AsgiScope, Message
-from assay.protocol.http.busy import REASON
+from assay.protocol.http.busy import NO_MEMORY
 from assay.protocol.http.upgrade import Upgrade, accept_key
 from assay.transport.asgi.send import ImmediateTextSend
 
@@ -56,7 +57,7 @@ ENTRY_BYTES: Final = 256
 """Memory that a queued message takes besides its text: a million empty messages must count, too."""
 CLOSE_TIMEOUT: Final = 5.0
 """Seconds that a client has to answer a close frame, or to close the connection after it was refused."""
-NO_ROOM: Final = Violation(TRY_AGAIN, REASON)
+NO_ROOM: Final = Violation(TRY_AGAIN, Busy(NO_MEMORY).message)
 
 
 class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
@@ -340,7 +341,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
     def finish(self) -> None:
         """Close a connection that the application has left open although the server is stopping."""
         if self._state is SocketState.OPEN:
-            self._close(GOING_AWAY, "the server is stopping")
+            self._close(GOING_AWAY, STOPPING)
 
     def abort(self) -> None:
         self.deadline = inf
