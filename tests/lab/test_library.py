@@ -117,7 +117,7 @@ async def test_a_run_that_is_stopped_at_once_has_no_result() -> None:
 async def test_a_subject_that_is_not_there_is_an_error_with_a_fix() -> None:
     with pytest.raises(SubjectNotStarted) as failure:
         await judge("no-such-command --flag", SINGLE)
-    assert "No such file" in failure.value.problem and "by hand" in failure.value.fix
+    assert "No such file" in failure.value.problem and "PATH" in failure.value.fix
     assert isinstance(failure.value, AssayError)
     async with follow("no-such-command --flag", SINGLE) as run:
         with pytest.raises(SubjectNotStarted):

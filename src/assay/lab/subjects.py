@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
-from assay.lab.harness.links.broken_off import BrokenOff, Gone, NoToken
+from assay.lab.harness.links.broken_off import BrokenOff, Gone, NoToken, NotRunnable
 from assay.lab.harness.links.http_call import Address
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.subject.detected import DetectedSubject
@@ -111,5 +111,10 @@ def not_there(down: SubjectDown, target: Target) -> LabError:
     if not isinstance(reason, Gone):
         fix = "does it speak MCP there? a slow server gets more time with --timeout"
         return CannotJudge(str(down), fix)
-    fix = "run it by hand to see its output" if is_started(target) else "is it running? is the URL right?"
+    if isinstance(reason, NotRunnable):
+        fix = "is it installed, and in a directory of PATH? a path to the program works, too"
+    elif is_started(target):
+        fix = "run it by hand to see its output"
+    else:
+        fix = "is it running? is the URL right?"
     return SubjectNotStarted(str(down), fix)

@@ -18,7 +18,9 @@ def seconds(text: str) -> float:
     with contextlib.suppress(ValueError):
         if 0 < (value := float(text)) < 86_400:
             return value
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds between 0 and a day")
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not a number of seconds: write one above 0 and below 86400"
+    )
 
 
 def count(text: str) -> int:

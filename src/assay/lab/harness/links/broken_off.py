@@ -41,6 +41,10 @@ class Unreachable(Gone):
     """Nothing was exchanged."""
 
 
+class NotRunnable(Unreachable):
+    """The command of the subject does not exist, or may not be run."""
+
+
 class ConnectionRejected(Unreachable):
     """The subject answered and refused the connection."""
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from assay.lab.harness.links.broken_off import Unreachable
+from assay.lab.harness.links.broken_off import NotRunnable
 
 GRACE: Final = 2.0
 """Seconds to wait for the exit after the input was closed, and again after SIGTERM."""
@@ -41,7 +41,7 @@ class Process:
     ) -> Process:
         """
         Raises:
-            Unreachable: the command does not exist or cannot be run.
+            NotRunnable: the command does not exist or cannot be run.
         """
         pipe = asyncio.subprocess.PIPE
         try:
@@ -56,7 +56,7 @@ class Process:
                 env={**os.environ, **(environment or {})},
             )
         except OSError as error:
-            raise Unreachable(f"cannot run {command[0]}: {error.strerror or error}") from None
+            raise NotRunnable(f"the command cannot be run: {error.strerror or error}") from None
         return cls(inner, on_error)
 
     async def read(self) -> bytes:
