@@ -71,7 +71,7 @@ package: $(READY) ## Build wheel and sdist, and try each extra in an empty envir
 	@$(BIN)/python scripts/package.py $(ARGS)
 
 .PHONY: system
-system: $(READY) | chromium ## Run the tests that need Debian packages: the HTML report in a real Chromium
+system: $(READY) | chromium ## Run the longest tests: the whole demonstration, and the HTML report in a real Chromium
 	@$(BIN)/python -m pytest -q tests/system $(ARGS)
 
 .PHONY: screenshots

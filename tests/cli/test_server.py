@@ -68,16 +68,20 @@ def test_closed_port_is_a_server_that_is_not_there(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("line", "words"), [("true", "exited with status 0"), ("/no/such/command", "No such file or directory")]
+    ("line", "words", "fix"),
+    [
+        ("true", "exited with status 0", "run it by hand"),
+        ("/no/such/command", "No such file or directory", "is it installed, and in a directory of PATH?"),
+    ],
 )
 def test_command_that_serves_nothing_did_not_start(
-    line: str, words: str, capsys: pytest.CaptureFixture[str]
+    line: str, words: str, fix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["server", "--command", line]) == 4
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines()[-2].startswith("assay: error:") and words in err.splitlines()[-2]
-    assert err.splitlines()[-1] == "  run it by hand to see its output"
+    assert err.splitlines()[-1].startswith(f"  {fix}")
 
 
 def test_server_that_denies_everything_proves_nothing(

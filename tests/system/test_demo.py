@@ -13,7 +13,6 @@ from assay.lab.harness.run.run import parse_run
 from assay.revisions.registry import REVISIONS
 from tests.meta.tree import ROOT
 
-pytestmark = pytest.mark.long
 SCRIPT = str(ROOT / "scripts" / "demo.py")
 DEMO = [sys.executable, SCRIPT]
 STRICT_DEMO = [sys.executable, "-W", "error", SCRIPT]
