@@ -226,7 +226,7 @@ def test_constraints_of_annotated_are_kept() -> None:
 def test_parameter_that_cannot_be_passed_by_name_is_refused(source: str, kind: str) -> None:
     namespace: dict[str, Any] = {}
     exec(source, namespace)
-    with pytest.raises(RegistrationError, match=f"tool: {kind}"):
+    with pytest.raises(RegistrationError, match=f"tool: .*{kind}"):
         schema(namespace["tool"])
 
 

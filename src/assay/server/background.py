@@ -6,7 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from assay.model.error import RegistrationError
+
 from .failure import log_failure
+from .invocation import is_async
 
 Work = Callable[[], Awaitable[Any]]
 
@@ -20,6 +23,13 @@ class Background:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, function: Work) -> None:
+        """
+        Raises:
+            RegistrationError: it is not a coroutine function.
+        """
+        if not is_async(function):
+            name = getattr(function, "__name__", repr(function))
+            raise RegistrationError(f"background work {name} is not a coroutine function: write async def")
         self._functions.append(function)
 
     def start(self) -> None:

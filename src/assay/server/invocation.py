@@ -43,7 +43,7 @@ class Invocable:
         self.context_name = signature.context_name or ""
         self.context_type = signature.context_type
         self.limits = limits
-        self.is_async = _is_async(function)
+        self.is_async = is_async(function)
 
     async def __call__(self, arguments: dict[str, Any], call: Call) -> Any:
         value = self.begin(arguments, call)
@@ -112,7 +112,7 @@ def _release_all(slots: Iterable[Slot]) -> None:
         slot.release()
 
 
-def _is_async(function: Callable[..., Any]) -> bool:
+def is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004 - an object whose __call__ is async is async too
     )

@@ -69,7 +69,9 @@ class PagedRegistry(Generic[C]):
 
     def add(self, component: C) -> None:
         if component.key in self.by_key:
-            raise RegistrationError(f"{self.kind} already has {component.key!r}: remove it first")
+            other = "URI" if self.kind.startswith("resource") else "name"
+            fix = f"give one of them another {other}, or first call {self.kind}.remove({component.key!r})"
+            raise RegistrationError(f"{self.kind} already has {component.key!r}: {fix}")
         self._last += 1
         self.by_key[component.key] = component
         self._numbers.append(self._last)

@@ -35,6 +35,7 @@ from .dispatch import Dispatcher
 from .feature import Features
 from .method_table import MethodTables
 from .notifier import ChangeNotifier
+from .option_check import check_options
 from .protocol_method import ProtocolMethods
 from .registration import Registration
 from .required_scope import read_method_scopes
@@ -119,6 +120,9 @@ class Server(Registration):
         strictness: Strictness = LENIENT,
         auth: AuthProvider | None = None,
     ) -> None:
+        texts = {"name": name, "version": version, "title": title, "description": description}
+        texts |= {"instructions": instructions, "website_url": website_url}
+        check_options({**texts, "limits": limits, "cache": cache, "strictness": strictness}, icons)
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
         self.limits = limits or Limits()

@@ -16,14 +16,9 @@ from assay.model.error import RegistrationError
 
 from .call import CallContext
 from .docstring import parse
+from .handler_check import check_context, check_function, check_kind
 from .header import KEYWORD, Header
 from .pattern import checked, without_patterns
-
-REFUSED_KINDS = {
-    inspect.Parameter.POSITIONAL_ONLY: "positional-only",
-    inspect.Parameter.VAR_POSITIONAL: "*args",
-    inspect.Parameter.VAR_KEYWORD: "**kwargs",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +83,24 @@ class Signature:
 def read_signature(function: Callable[..., Any], *, allow_any: bool = False) -> Signature:
     """
     Raises:
-        RegistrationError: a parameter cannot be passed by name.
+        RegistrationError: the function cannot be a handler, or a parameter cannot be passed by name.
     """
     name = _handler_name(function)
+    check_function(function, name)
     hints = _hints(function, name)
     documentation = parse(inspect.getdoc(function) if inspect.isroutine(function) else None)
     parameters, takes_any = [], False
     context_name, context_type = None, None
     for parameter in inspect.signature(function).parameters.values():
         annotation = hints.get(parameter.name, Any)
-        if (context := _context_in(annotation)) is not None:
+        context = _context_in(annotation)
+        check_context(parameter, name, annotated=context is not None, earlier=context_name)
+        if context is not None:
             context_name, context_type = parameter.name, context
         elif allow_any and parameter.kind is inspect.Parameter.VAR_KEYWORD:
             takes_any = True
-        elif parameter.kind in REFUSED_KINDS:
-            kind = REFUSED_KINDS[parameter.kind]
-            raise RegistrationError(f"{name}: {kind} parameter {parameter.name} cannot be given by name")
         else:
+            check_kind(parameter, name)
             description = documentation.parameters.get(parameter.name)
             parameters.append(_parameter(parameter, annotation, description))
     returns = hints.get("return", inspect.Parameter.empty)
@@ -127,7 +123,8 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
     try:
         return typing.get_type_hints(inspect.unwrap(target), include_extras=True)
     except NameError as error:
-        raise RegistrationError(f"{name}: an annotation cannot be resolved: {error}") from None
+        fix = "import it where the function is defined, also at run time and not only under TYPE_CHECKING"
+        raise RegistrationError(f"{name}: an annotation cannot be resolved: {error}: {fix}") from None
 
 
 def _context_in(annotation: Any) -> type[CallContext] | None:

@@ -173,7 +173,7 @@ def make_tool(
     scopes: Sequence[str] = (),
 ) -> Tool:
     signature = read_signature(function, allow_any=input_schema is not None)
-    tool_name = name or signature.name
+    tool_name = signature.name if name is None else name
     check_tool_name(tool_name)
     arguments: Arguments = (
         TypedArguments(signature) if input_schema is None else SchemaArguments(input_schema, signature)
@@ -202,7 +202,8 @@ def check_tool_name(name: str) -> None:
     plain = name.replace("_", "").replace(".", "").replace("-", "")
     if not 1 <= len(name) <= 128 or not name.isascii() or (plain and not plain.isalnum()):
         raise RegistrationError(
-            f"a tool name is 1 to 128 letters, digits, underscores, dots or hyphens: {name!r}"
+            f"{name!r} is not a tool name: write 1 to 128 letters, digits, underscores, dots or hyphens"
+            ', such as @server.tool(name="get_weather")'
         )
 
 

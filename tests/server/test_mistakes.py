@@ -1,0 +1,94 @@
+"""What a mistake gets: one message that names the cause and the fix.
+
+Each row is code as an author might write it, the cause as the message names it, and the fix.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+BEGINNING = """
+from __future__ import annotations
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, Any
+from assay import *
+server = Server("test")
+"""
+
+
+class Mistake(NamedTuple):
+    source: str
+    cause: str
+    fix: str
+
+
+MISTAKES = {
+    "something that is no function": Mistake(
+        "server.tool(5)", "int is not a function", "decorate a function"
+    ),
+    "class": Mistake(
+        "@server.tool\nclass Add: ...", "Add is a class", "decorate a function, or register an instance"
+    ),
+    "generator": Mistake("@server.tool\ndef f():\n    yield 1", "f is a generator", "return a list"),
+    "asynchronous generator": Mistake(
+        "@server.tool\nasync def f():\n    yield 1", "f is a generator", "return a list"
+    ),
+    "*args": Mistake("@server.tool\ndef f(*args: int): ...", "f: parameter *args", "args: list[int]"),
+    "**kwargs": Mistake("@server.tool\ndef f(**kwargs: int): ...", "f: parameter **kwargs", "input_schema="),
+    "positional-only": Mistake(
+        "@server.tool\ndef f(a: int, /): ...", "f: positional-only parameter a", "remove the /"
+    ),
+    "unknown annotation": Mistake(
+        "@server.tool\ndef f(a: Nowhere): ...", "f: an annotation cannot be resolved", "import it"
+    ),
+    "context without annotation": Mistake(
+        "@server.tool\ndef f(ctx): ...", "f: parameter ctx has no annotation", "write ctx: Context"
+    ),
+    "two contexts": Mistake(
+        "@server.tool\ndef f(a: Context, b: Context): ...", "f: a and b are both contexts", "keep one"
+    ),
+    "lambda": Mistake("server.tool(lambda x: x)", "'<lambda>' is not a tool name", "@server.tool(name="),
+    "tool name with a space": Mistake(
+        "@server.tool(name='a b')\ndef f(): ...", "'a b' is not a tool name", "@server.tool(name="
+    ),
+    "empty tool name": Mistake(
+        "@server.tool(name='')\ndef f(): ...", "'' is not a tool name", "@server.tool(name="
+    ),
+    "tool twice": Mistake(
+        "@server.tool\ndef f(): ...\n@server.tool(name='f')\ndef g(): ...",
+        "tools already has 'f'",
+        "another name, or first call tools.remove('f')",
+    ),
+    "resource twice": Mistake(
+        "@server.resource('a://b')\ndef f(): ...\n@server.resource('a://b')\ndef g(): ...",
+        "resources already has 'a://b'",
+        "another URI, or first call resources.remove('a://b')",
+    ),
+    "prompt twice": Mistake(
+        "@server.prompt\ndef f(): ...\n@server.prompt(name='f')\ndef g(): ...",
+        "prompts already has 'f'",
+        "another name, or first call prompts.remove('f')",
+    ),
+    "background work that is no coroutine": Mistake(
+        "@server.background\ndef f(): ...", "background work f is not a coroutine", "write async def"
+    ),
+    "name of the wrong type": Mistake("Server(5)", "name is int 5, not a str", 'Server("weather")'),
+    "limits of the wrong type": Mistake(
+        "Server('x', limits={'depth': 3})", "limits is dict {'depth': 3}, not a Limits", "limits=Limits("
+    ),
+    "icons that are paths": Mistake(
+        "Server('x', icons=['a.png'])", "icons must be Icon objects", "icons=[Icon("
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "cause", "fix"), MISTAKES.values(), ids=MISTAKES)
+def test_message_names_the_cause_and_the_fix(source: str, cause: str, fix: str) -> None:
+    with pytest.raises(Exception) as mistake:
+        exec(compile(BEGINNING + source, "server.py", "exec"), {"__name__": "server"})
+    message = str(mistake.value)
+    assert cause in message and fix in message
+    assert len(message.splitlines()) == 1
