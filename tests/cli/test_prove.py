@@ -34,14 +34,12 @@ def test_one_that_gets_away_is_named_and_fails(capsys: Output, monkeypatch: pyte
     assert area == "framing          1 saboteurs, 1 of 2 trials caught: 50%"
 
 
-def test_a_quick_proof_runs_one_transport_at_the_newest_revision_of_each_kind(
-    capsys: Output,
-) -> None:
+def test_a_quick_proof_runs_each_saboteur_once(capsys: Output) -> None:
     counts = []
     for options in (), ("--quick",):
         assert main(["prove", "jsonrpc.id-as-text", *options]) == 0
         counts.append(capsys.readouterr().out.splitlines()[-1].split()[3])
-    assert counts == [str(2 * len(REVISIONS)), "2"]  # over stdio and HTTP
+    assert counts == [str(2 * len(REVISIONS)), "1"]  # over stdio and HTTP
 
 
 def test_unknown_saboteur_is_a_mistake(capsys: Output) -> None:

@@ -5,7 +5,7 @@ examples:
   assay prove 'tools.*' framing.banner        some of them
   assay prove --suite everything              those of another suite
   assay prove --suite client
-  assay prove --quick                         on one transport, at the newest revisions
+  assay prove --quick                         each once, at its newest revision
 
 A saboteur is a conforming server, or in the suite about clients a conforming client, with one fault. It is
 caught only if a check reports the requirement that the fault violates.
@@ -33,7 +33,7 @@ USAGE = "[GLOB …] [options]"
 def configure(parser: Parser) -> None:
     parser.add_argument("saboteur", nargs="*", metavar="GLOB", help="ids of saboteurs; default: all")
     add_suite(parser, "client", default="protocol")
-    quick = "run each saboteur on one transport, at its newest revision with a handshake and without"
+    quick = "run each saboteur once: on one transport, at its newest revision"
     parser.add_argument("--quick", action="store_true", help=quick)
 
 

@@ -1,7 +1,6 @@
 """Every row of the profile can fail: each saboteur is caught, for the right reason.
 
-Here each one runs on one transport, at its newest revision with a handshake and without; `make prove` runs it
-on all and at all.
+Here each one runs once, on one transport at its newest revision; `make prove` runs it on all and at all.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
 from assay.revisions.registry import REVISIONS
-from assay.revisions.revision import Opening
 
 from .client_saboteur import ClientSaboteur
 from .client_trial import client_trials, run_client_trial
@@ -67,8 +66,7 @@ def missed(results: Iterable[TrialResult]) -> Iterator[str]:
 async def run_trials(saboteurs: Sequence[Fault], suite: Suite, *, quick: bool = False) -> list[TrialResult]:
     """Run the trials of these saboteurs, those of servers grouped by the testbed that they need.
 
-    With `quick`, each saboteur runs on one transport only, at the newest of its revisions with a handshake
-    and the newest without.
+    With `quick`, each saboteur runs once: on one transport, at the newest of its revisions.
     """
     servers = [saboteur for saboteur in saboteurs if isinstance(saboteur, Saboteur)]
     clients = [saboteur for saboteur in saboteurs if isinstance(saboteur, ClientSaboteur)]
@@ -79,12 +77,8 @@ async def run_trials(saboteurs: Sequence[Fault], suite: Suite, *, quick: bool = 
     return results
 
 
-def newest_trials(trials: Iterable[Trial[F]]) -> list[Trial[F]]:
-    """The trials of one saboteur at its newest revision of each kind, on one transport."""
-    newest: dict[Opening, Trial[F]] = {}
-    for trial in sorted(trials, key=lambda trial: REVISIONS.index(trial.revision), reverse=True):
-        newest.setdefault(trial.revision.opening, trial)
-    return list(newest.values())
+def _newest(trials: Iterable[Trial[F]]) -> Trial[F]:
+    return max(trials, key=lambda trial: REVISIONS.index(trial.revision))
 
 
 async def _run_client_trials(
@@ -103,7 +97,7 @@ async def _run_client_trials(
 def _flat(planned: Mapping[str, list[Trial[F]]], quick: bool) -> list[Trial[F]]:
     idle = [name for name, trials in planned.items() if not trials]
     assert not idle, f"no scenario runs these saboteurs: {', '.join(idle)}"
-    return [trial for trials in planned.values() for trial in (newest_trials(trials) if quick else trials)]
+    return [trial for trials in planned.values() for trial in ([_newest(trials)] if quick else trials)]
 
 
 def _by_testbed(saboteurs: Sequence[Saboteur], suite: Suite) -> dict[tuple[str, str], list[Saboteur]]:
