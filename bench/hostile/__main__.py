@@ -30,7 +30,6 @@ from .ordinary import OrdinaryClient, Service
 SETTLE: Final = 5.0
 """Seconds after an attack before memory is measured."""
 LEAST_SHARE: Final = 0.5
-MOST_MEMORY: Final = 60.0
 HEADER: Final = [
     "attack",
     "sent",
@@ -120,8 +119,8 @@ def row(plan: Plan, rounds: list[Round]) -> list[str]:
 def misses(plan: Plan, rounds: list[Round]) -> Iterator[str]:
     if median(each.share for each in rounds) < LEAST_SHARE:
         yield f"{plan.title}: the ordinary client keeps less than {LEAST_SHARE:.0%} of its calls"
-    if max(each.memory for each in rounds) > MOST_MEMORY:
-        yield f"{plan.title}: the server keeps more than {MOST_MEMORY:.0f} MB"
+    if max(each.memory for each in rounds) > plan.most_memory:
+        yield f"{plan.title}: the server keeps more than {plan.most_memory:.0f} MB"
     if not all(each.session_alive for each in rounds):
         yield f"{plan.title}: the ordinary client lost its session"
     if any(each.empty for each in rounds):

@@ -38,6 +38,8 @@ class Plan:
     """How many run at once."""
     most: int | None = None
     """Stop after so many."""
+    most_memory: float = 60
+    """Megabytes that the server may keep; for bodies in progress, the limit of bytes in flight."""
 
 
 async def _ask(port: int, tally: Tally, data: bytes) -> None:
@@ -161,7 +163,7 @@ PLANS: Final = {
     "small-initialize": Plan("small initialize", small_initialize, 8),
     "abandoned-calls": Plan("calls of a slow def tool, abandoned", abandoned_calls, 16, 2000),
     "listen-streams": Plan("listen streams, held open", listen_streams, 1500, 1500),
-    "unfinished-bodies": Plan("bodies of 4 MiB without their end", unfinished_bodies, 250, 250),
+    "unfinished-bodies": Plan("bodies of 4 MiB without their end", unfinished_bodies, 250, 250, 256),
     "closed-websockets": Plan("WebSockets closed during a call", closed_websockets, 8, 1400),
     "large-messages": Plan("WebSocket messages of 4 MiB", large_messages, 4),
     "small-frames": Plan("WebSocket messages in frames of one byte", small_frames, 4),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from assay import Limits, Server
 from assay.model.error import BUSY
 from assay.protocol.http.head_policy import Refusal
+from assay.transport import time_share
 from assay.transport.asgi import body_pace
-from assay.transport.asgi.body_pace import BURST, MOST_CLIENTS, SECONDS_PER_BYTE, BodyPace
+from assay.transport.asgi.body_pace import SECONDS_PER_BYTE, BodyPace
+from assay.transport.time_share import BURST, TimeShares
 from tests.driving.asgi import AsgiPeer
 from tests.driving.messages import request
 from tests.driving.websocket import AsgiSocket
@@ -29,53 +32,20 @@ class Clock:
         return self.time
 
 
-def waits(pace: BodyPace, client: Hashable, count: int) -> list[float | None]:
-    return [pace.reserve(client, SIZE) for _ in range(count)]
-
-
-def test_bodies_beyond_the_burst_wait_for_their_share() -> None:
-    unpaid = int(BURST / (3 * COST)) + 1
-    *first, second_last, last = waits(BodyPace(LIMITS, Clock()), "a", unpaid + 2)
-    assert set(first) == {0.0}
-    assert second_last is not None and last is not None
-    assert last - second_last == pytest.approx(3 * COST)
-
-
-def test_clients_have_shares_of_their_own() -> None:
-    pace = BodyPace(LIMITS, Clock())
-    assert waits(pace, "a", 100)[-1]
-    assert waits(pace, "b", 1) == [0.0]
-
-
-def test_time_that_decoding_took_counts() -> None:
+async def test_time_that_decoding_took_counts() -> None:
     clock = Clock()
-    pace = BodyPace(LIMITS, clock)
-    assert waits(pace, "a", 1) == [0.0]
-    clock.time = 1.0
-    pace.charge("a", SIZE, began=0.0)
-    assert waits(pace, "a", 1) == [pytest.approx(3 * (1.0 - COST) - BURST)]
+    shares = TimeShares(LIMITS, clock)
+    pace = BodyPace(LIMITS, shares)
 
+    async def read() -> bytes | Refusal:
+        return b""
 
-def test_use_is_made_up_for_in_time() -> None:
-    clock = Clock()
-    pace = BodyPace(LIMITS, clock)
-    waits(pace, "a", 100)
-    clock.time = 100 * 3 * COST
-    assert waits(pace, "a", 1) == [0.0]
-
-
-def test_wait_is_bounded() -> None:
-    assert waits(BodyPace(Limits(body_timeout=1), Clock()), "a", 1000)[-1] is None
-
-
-def test_clients_that_need_not_wait_are_forgotten() -> None:
-    clock = Clock()
-    pace = BodyPace(LIMITS, clock)
-    for number in range(MOST_CLIENTS):
-        pace.reserve(number, SIZE)
-    clock.time = 1000
-    pace.reserve("late", SIZE)
-    assert len(pace._free_at) == 1
+    await pace.read(read(), b"%d" % SIZE, lambda: "a")
+    clock.time = 1.0  # as if the caller had decoded for a second
+    charged = asyncio.Event()
+    asyncio.get_running_loop().call_soon(charged.set)
+    await charged.wait()
+    assert shares.wait_for("a") == pytest.approx(3 * (1.0 - COST) - BURST)
 
 
 def large_ping(number: int) -> list[bytes]:
@@ -106,7 +76,7 @@ async def test_large_bodies_are_served(headers_of: Callable[[list[bytes]], dict[
 
 
 async def test_too_many_large_bodies_are_refused_as_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_pace, "BURST", 0.0)
+    monkeypatch.setattr(time_share, "BURST", 0.0)
     monkeypatch.setattr(body_pace, "SECONDS_PER_BYTE", 1.0)
     async with AsgiPeer(Server("test").asgi()) as client:
         assert (await client.post(large_ping(1))).status == 200
@@ -124,8 +94,10 @@ async def test_share_of_one_disables_the_wait(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_refusal_leaves_the_body_unread() -> None:
-    pace = BodyPace(Limits(body_timeout=1), Clock())
-    waits(pace, "a", 1000)
+    limits = Limits(body_timeout=1)
+    shares = TimeShares(limits, Clock())
+    shares.charge("a", 100.0)
+    pace = BodyPace(limits, shares)
 
     async def read() -> bytes | Refusal:
         raise AssertionError("read")
@@ -141,7 +113,7 @@ async def test_large_websocket_messages_are_served_in_order() -> None:
 
 
 async def test_too_many_large_websocket_messages_end_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_pace, "BURST", 0.0)
+    monkeypatch.setattr(time_share, "BURST", 0.0)
     monkeypatch.setattr(body_pace, "SECONDS_PER_BYTE", 1.0)
     server = Server("test")
     async with AsgiSocket(server.asgi()) as client:

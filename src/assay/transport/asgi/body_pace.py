@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
-from time import perf_counter
 from typing import Any, Final
 
 from assay.model.limits import Limits
 from assay.protocol.http.busy import unavailable
 from assay.protocol.http.head_policy import Refusal
+from assay.transport.time_share import TimeShares
 
 from .body import closing
 
@@ -22,21 +22,15 @@ LARGE: Final = 64 * 1024
 """Bytes. Smaller bodies cost hardly more than the request itself."""
 SECONDS_PER_BYTE: Final = 4e-9
 """To receive a body and to look at it. What decoding takes beyond that is measured."""
-BURST: Final = 0.1
-"""Seconds of waiting that are remitted, so that a few large bodies do not wait at all."""
-MOST_CLIENTS: Final = 1000
-"""Clients whose use is stored; above that, those that need not wait are removed."""
 TOO_MANY: Final = closing(unavailable("too many large bodies"))
 
 
 class BodyPace:
-    """The use of the loop's time by large bodies, for each client."""
+    """Lets large bodies wait for their client's share of the loop's time."""
 
-    def __init__(self, limits: Limits, now: Callable[[], float] = perf_counter) -> None:
-        self._limits = limits
-        self._now = now
-        self._free_at: dict[Hashable, float] = {}
-        """When the use of each client so far is made up for."""
+    def __init__(self, limits: Limits, shares: TimeShares | None = None) -> None:
+        self._most = limits.message_bytes
+        self._shares = TimeShares(limits) if shares is None else shares
 
     async def read(
         self,
@@ -51,9 +45,8 @@ class BodyPace:
             declared: Its length by the header; empty if that is unknown.
             client_of: Returns the client.
         """
-        most = self._limits.message_bytes
-        size = int(declared) if declared.isdigit() and len(declared) < 20 else most
-        if self._limits.body_share >= 1 or not LARGE < size <= most:
+        size = int(declared) if declared.isdigit() and len(declared) < 20 else self._most
+        if self._shares.unlimited or not LARGE < size <= self._most:
             return await reading
         client = client_of()
         if not await self._turn(client, size):
@@ -66,42 +59,33 @@ class BodyPace:
     async def wait(self, client: Hashable, size: int) -> bool:
         """Wait for a client's turn with a message that has arrived, a large one; false if there are too many
         before it."""
-        if self._limits.body_share >= 1 or size <= LARGE:
+        if self._shares.unlimited or size <= LARGE:
             return True
-        if not await self._turn(client, size):
+        if not self._shares.begin_wait(client):
             return False
+        try:
+            if not await self._turn(client, size):
+                return False
+        finally:
+            self._shares.end_wait(client)
         self._charge_later(client, size)
         return True
 
     async def _turn(self, client: Hashable, size: int) -> bool:
-        wait = self.reserve(client, size)
+        wait = self._shares.wait_for(client)
+        if wait is None:
+            return False
+        self._shares.charge(client, size * SECONDS_PER_BYTE)
         if wait:
             await asyncio.sleep(wait)
-        return wait is not None
+        return True
 
     def _charge_later(self, client: Hashable, size: int) -> None:
         """The caller decodes the body in this step of the loop. What is called soon runs after it."""
-        asyncio.get_running_loop().call_soon(self.charge, client, size, self._now())
+        asyncio.get_running_loop().call_soon(self._charge_rest, client, size, self._shares.now())
 
-    def reserve(self, client: Hashable, size: int) -> float | None:
-        """Seconds to wait before a body of this size is read; none if they are too many."""
-        now = self._now()
-        free_at = max(now, self._free_at.get(client, now))
-        wait = free_at - now - BURST
-        if wait > self._limits.body_timeout:
-            return None
-        self._add(client, free_at, size * SECONDS_PER_BYTE)
-        return max(0.0, wait)
-
-    def charge(self, client: Hashable, size: int, began: float) -> None:
-        """Count what a step took beyond the estimate."""
-        now = self._now()
-        more = now - began - size * SECONDS_PER_BYTE
-        if more > 0:
-            self._add(client, max(now, self._free_at.get(client, now)), more)
-
-    def _add(self, client: Hashable, free_at: float, seconds: float) -> None:
-        self._free_at[client] = free_at + seconds * (1 / self._limits.body_share - 1)
-        if len(self._free_at) > MOST_CLIENTS:
-            now = self._now()
-            self._free_at = {key: until for key, until in self._free_at.items() if until > now}
+    def _charge_rest(self, client: Hashable, size: int, began: float) -> None:
+        """Count what the step took beyond the estimate."""
+        rest = self._shares.now() - began - size * SECONDS_PER_BYTE
+        if rest > 0:
+            self._shares.charge(client, rest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from email.utils import formatdate
 from typing import Final, Protocol
 
@@ -12,6 +12,7 @@ from assay.model.limits import Limits
 from assay.protocol.byte_budget import ByteBudget, ByteShare
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 from assay.protocol.http.client_address import Network, client_address
+from assay.transport.time_share import TimeShares
 
 SWEEP_INTERVAL: Final = 1.0
 """Seconds between two checks for expired connections, and so the precision of their timeouts. One timer for
@@ -70,6 +71,7 @@ class ServerState:
         self.app = app
         self.limits = limits
         self._budget = ByteBudget.of(limits) if budget is None else budget
+        self.time_shares = TimeShares(limits)
         self._trusted_proxies = trusted_proxies
         self.loop = asyncio.get_running_loop()
         self.clock = Clock(self.loop)
@@ -79,12 +81,15 @@ class ServerState:
         self.closing = False
         self._sweep_timer = self.loop.call_later(SWEEP_INTERVAL, self._sweep)
 
-    def share(self, scope: AsgiScope) -> ByteShare:
-        """What a connection takes of the byte budget. All connections of a client count together."""
+    def client_of(self, scope: AsgiScope) -> Hashable:
+        """Whose connection it is. All connections of a client count together."""
         client = scope.get("client")
         headers = scope.get("headers", ())
-        address = client_address(client[0] if client else "", headers, self._trusted_proxies)
-        return self._budget.share(("address", address))
+        return "address", client_address(client[0] if client else "", headers, self._trusted_proxies)
+
+    def share(self, scope: AsgiScope) -> ByteShare:
+        """What a connection takes of the byte budget."""
+        return self._budget.share(self.client_of(scope))
 
     def admit(self, connection: ManagedConnection) -> int:
         """Add a connection. Returns how far the number of connections exceeds the limit; a surplus

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from assay.model.error import STOPPING, Busy
+from assay.model.error import STOPPING
 from assay.model.visible import visible_record
 from assay.protocol.framing.websocket import (
     BINARY,
@@ -26,7 +26,6 @@ from assay.protocol.framing.websocket import (
     PING,
     POLICY,
     PONG,
-    TRY_AGAIN,
     Close,
     MessageReader,
     Ping,
@@ -36,14 +35,14 @@ from assay.protocol.framing.websocket import (
     text_frame,
 )
 from assay.protocol.http.asgi import AsgiScope, Message
-from assay.protocol.http.busy import NO_MEMORY
 from assay.protocol.http.upgrade import Upgrade, accept_key
 from assay.transport.asgi.send import ImmediateTextSend
 
+from .paced_input import PacedInput
 from .request_cycle import ClientDisconnected
 from .response_head import CLOSE as CONNECTION_CLOSE
 from .response_head import head_lines
-from .websocket_state import SocketState, websocket_scope
+from .websocket_state import NO_ROOM, TOO_MUCH, SocketState, websocket_scope
 
 if TYPE_CHECKING:
     from .server_state import ServerState
@@ -57,7 +56,6 @@ ENTRY_BYTES: Final = 256
 """Memory that a queued message takes besides its text: a million empty messages must count, too."""
 CLOSE_TIMEOUT: Final = 5.0
 """Seconds that a client has to answer a close frame, or to close the connection after it was refused."""
-NO_ROOM: Final = Violation(TRY_AGAIN, Busy(NO_MEMORY).message)
 
 
 class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
@@ -91,7 +89,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self._queued_bytes = 0
         self._receiver: asyncio.Future[Message] | None = None
         self._disconnected: Message | None = None
-        self._reading = True
+        self._input = PacedInput(transport, server.time_shares, server.client_of(scope))
         self._congested = False
         self._writable: asyncio.Future[None] | None = None
         self._unanswered: bytes | None = None
@@ -129,9 +127,11 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
     # Called by the event loop
 
     def data_received(self, data: bytes) -> None:
-        if self._state is SocketState.CLOSED:
-            return
-        self._active = True
+        if self._state is not SocketState.CLOSED:
+            self._active = True
+            self._input.receive(data, self)
+
+    def handle_input(self, data: bytes) -> None:
         reader = self._reader
         for received in reader.feed(data):
             if type(received) is str:
@@ -153,11 +153,15 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
             return
         if self._reader.is_between:
             self._message_deadline = inf
-        elif self._message_deadline == inf and self._reading:
+        elif self._message_deadline == inf and self._input.reading:
             self._message_deadline = self._server.clock.now() + self._limits.body_timeout
             self.deadline = min(self.deadline, self._message_deadline)
         if not self._arriving.resize(self._reader.expected + self._queued_bytes):
             self._fail(NO_ROOM)
+
+    def wait_too_long(self) -> None:
+        if self._state is not SocketState.CLOSED:
+            self._fail(TOO_MUCH)
 
     def connection_lost(self, error: Exception | None) -> None:
         self._stop_reading()
@@ -211,7 +215,6 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
 
     def _answer_close(self, close: Close) -> None:
         if self._state is SocketState.OPEN:
-            # The answer usually echoes the code (RFC 6455, 5.5.1).
             self._transport.write(frame(CLOSE, b"") if close.code == NO_CODE else close_frame(close.code))
         self._disconnect(close.code, close.reason)
         self._close_transport()
@@ -238,7 +241,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
                 self._queued_bytes = 0
                 if self._arriving.size:
                     self._on_incomplete()
-                if not self._reading and self._state is not SocketState.REQUESTED:
+                if not self._input.reading and self._state is not SocketState.REQUESTED:
                     self._resume_reading()
             return event
         if self._disconnected is not None:
@@ -255,8 +258,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
     async def __call__(self, message: Message) -> None:
         """ASGI's `send`."""
         kind = message["type"]
-        # A close frame does not wait: a client that does not read is cut off soon anyway.
-        if self._congested and kind != "websocket.close":
+        if self._congested and kind != "websocket.close":  # a client that does not read is cut off soon
             await self._drained()
         if kind == "websocket.send" and self._state is SocketState.OPEN:
             text = message.get("text")
@@ -336,7 +338,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self.deadline = min(pong_until, self._message_deadline)
 
     def wind_down(self) -> None:
-        """Nothing to do: the application has messages in progress, and closes the connection after them."""
+        """Nothing to do: the application closes the connection after its messages in progress."""
 
     def finish(self) -> None:
         """Close a connection that the application has left open although the server is stopping."""
@@ -354,21 +356,20 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self.deadline = min(ping_at, self._message_deadline)
 
     def _resume_reading(self) -> None:
-        if not self._reading:
-            self._reading = True
-            self._transport.resume_reading()
+        if not self._input.reading:
+            self._input.resume()
             self._on_incomplete()
 
     def _pause_reading(self) -> None:
-        if self._reading:
-            self._reading = False
+        if self._input.reading:
             self._message_deadline = inf  # the client cannot send the rest
-            self._transport.pause_reading()
+            self._input.pause()
 
     def _stop_reading(self) -> None:
         self._state = SocketState.CLOSED
         self._message_deadline = inf
         self._reader.drop()
+        self._input.drop()
         self._arriving.release()
 
     def _close_transport(self) -> None:

@@ -1,13 +1,18 @@
-"""The states of a WebSocket connection, and the scope that its application gets."""
+"""The states of a WebSocket connection, how it is refused, and the scope that its application gets."""
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import Final
 
+from assay.model.error import Busy
+from assay.protocol.framing.websocket import TRY_AGAIN, Violation
 from assay.protocol.http.asgi import AsgiScope
+from assay.protocol.http.busy import NO_MEMORY
 from assay.protocol.http.upgrade import Upgrade
 
+NO_ROOM: Final = Violation(TRY_AGAIN, Busy(NO_MEMORY).message)
+TOO_MUCH: Final = Violation(TRY_AGAIN, Busy("too much input at once").message)
 SCHEMES: Final = {"http": "ws", "https": "wss"}
 
 
