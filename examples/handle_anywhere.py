@@ -1,7 +1,8 @@
-"""An MCP server without a transport: `Server.handle` takes one message and returns its answer, if it has one.
+"""An MCP server behind any HTTP host: `Server.http` takes a request and returns the response to send.
 
-`function` is like the entry point of a serverless platform, which reads the HTTP request and sends the
-returned response. A message queue or a test would call `handle` in the same way.
+`function` is like the entry point of a platform that reads the HTTP request and sends what is returned. The
+rules are those of the ASGI application: status codes, Host and Origin, protocol versions. `Server.handle`
+needs no HTTP: it takes one message and returns its answer, for queues and tests.
 
     python examples/handle_anywhere.py
 """
@@ -12,6 +13,8 @@ from typing import Any
 from assay import Context, Scope, Server
 
 server = Server("anywhere", version="1.0.0")
+# One JSON object per request: this host cannot send streams, and starts anew for each request.
+server.configure_http(stream="off")
 
 
 @server.tool
@@ -20,17 +23,20 @@ async def greet(name: str, ctx: Context) -> str:
     return f"Hello {name}, says the server to {ctx.scope.principal or 'a stranger'}."
 
 
-def function(event: dict[str, Any], context: object = None) -> dict[str, Any]:
+def function(event: dict[str, Any]) -> dict[str, Any]:
     """Answer one HTTP request."""
-    scope = Scope(principal=event.get("user"), transport="function")
-    reply = asyncio.run(server.handle(event["body"], scope=scope))
-    if reply is None:
-        return {"statusCode": 202}
-    return {"statusCode": 200, "headers": {"content-type": "application/json"}, "body": reply.decode()}
+    caller = Scope(principal=event.get("user"))
+    response = asyncio.run(
+        server.http(event["method"], event["path"], event["headers"], event["body"], scope=caller)
+    )
+    return {"status": response.status, "headers": dict(response.headers), "body": response.body.decode()}
 
 
 if __name__ == "__main__":
     call = (
         '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ada"}}}'
     )
-    print(function({"body": call, "user": "bob"})["body"])
+    headers = {"Host": "localhost", "Content-Type": "application/json", "Accept": "application/json"}
+    print(
+        function({"method": "POST", "path": "/mcp", "headers": headers, "body": call, "user": "bob"})["body"]
+    )

@@ -24,6 +24,7 @@ _NAMES_BY_MODULE = {
     "assay.server.header": "Header",
     "assay.server.sealer": "EncryptingSealer",
     "assay.server.server": "Server",
+    "assay.transport.asgi.response": "Response",
 }
 _MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
 

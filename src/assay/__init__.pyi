@@ -31,6 +31,7 @@ from assay.server.context import Context as Context
 from assay.server.header import Header as Header
 from assay.server.sealer import EncryptingSealer as EncryptingSealer
 from assay.server.server import Server as Server
+from assay.transport.asgi.response import Response as Response
 
 __all__: list[str]
 __version__: str

@@ -28,18 +28,15 @@ Output = pytest.CaptureFixture[str]
 SINGLE = 'from assay import Server\nweather = Server("weather")\n'
 TWO = 'from assay import Server\na = Server("a")\nb = Server("b")\n'
 USUAL = 'from assay import Server\nother = Server("other")\nserver = Server("usual")\n'
-# Stands in for a transport: prints what it would be run with, and announces an address.
-TELLING = """
-from assay import Server
+TITLED = 'from assay import Server\nserver = Server("named", title=TITLE)\n'
 
-class Telling(Server):
-    def run(self, transport="stdio", *, announce=None, **options):
-        print(transport, sorted(options.items()))
-        if announce is not None:
-            announce("http://localhost:4321/mcp")
 
-server = Telling("telling", title=TITLE)
-"""
+def print_options(server: object, transport: str, **options: Any) -> None:
+    """In place of the transport: prints what it would be run with, and announces an address."""
+    announce = options.pop("announce", None)
+    print(transport, sorted(options.items()))
+    if announce is not None:
+        announce("http://localhost:4321/mcp")
 
 
 @pytest.fixture(autouse=True)
@@ -253,18 +250,22 @@ LOOPBACK = "('localhost', '127.0.0.1', '[::1]'"
         ),
     ],
 )
-def test_options_reach_the_transport(capsys: Output, options: list[str], run_with: str) -> None:
-    write("telling.py", TELLING.replace("TITLE", "None"))
-    assert main(["serve", "telling.py", *options]) == ExitCode.OK
+def test_options_reach_the_transport(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch, options: list[str], run_with: str
+) -> None:
+    monkeypatch.setattr("assay.cli.serve.run", print_options)
+    write("titled.py", TITLED.replace("TITLE", "None"))
+    assert main(["serve", "titled.py", *options]) == ExitCode.OK
     assert capsys.readouterr().out.splitlines()[0] == run_with
 
 
-@pytest.mark.parametrize(("title", "called"), [("None", "telling"), ("'Telling Server'", "Telling Server")])
+@pytest.mark.parametrize(("title", "called"), [("None", "named"), ("'Telling Server'", "Telling Server")])
 def test_the_address_is_announced_under_the_title_or_the_name(
-    capsys: Output, title: str, called: str
+    capsys: Output, monkeypatch: pytest.MonkeyPatch, title: str, called: str
 ) -> None:
-    write("telling.py", TELLING.replace("TITLE", title))
-    assert main(["serve", "telling.py", "--transport", "http"]) == ExitCode.OK
+    monkeypatch.setattr("assay.cli.serve.run", print_options)
+    write("titled.py", TITLED.replace("TITLE", title))
+    assert main(["serve", "titled.py", "--transport", "http"]) == ExitCode.OK
     assert capsys.readouterr().out.splitlines()[1:] == [
         f"{called} running on http://localhost:4321",
         "  - MCP endpoint: http://localhost:4321/mcp",

@@ -1,7 +1,8 @@
-"""A serverless function around `Server.handle`."""
+"""A function around `Server.http`."""
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -12,25 +13,39 @@ from tests.examples import process
 GREETING = "Hello Ada, says the server to {}."
 
 
+HEADERS = {"Host": "localhost", "Content-Type": "application/json", "Accept": "application/json"}
+
+
+def post(body: Any, user: str | None = None, **headers: str) -> dict[str, Any]:
+    text = body if isinstance(body, str) else json.dumps(body)
+    event = {"method": "POST", "path": "/mcp", "headers": HEADERS | headers, "body": text}
+    return function(event if user is None else event | {"user": user})
+
+
 @pytest.mark.parametrize(("user", "whom"), [("bob", "bob"), (None, "a stranger")])
 def test_a_call_is_answered_with_the_user_in_the_scope(user: str | None, whom: str) -> None:
-    answer = function({"body": json.dumps(process.tool_call("greet", name="Ada")), "user": user})
-    assert answer["statusCode"] == 200
+    answer = post(process.tool_call("greet", name="Ada"), user)
+    assert answer["status"] == 200
     result = json.loads(answer["body"])["result"]
     assert result == {"content": [{"type": "text", "text": GREETING.format(whom)}]}
 
 
 @pytest.mark.parametrize("revision", [revision.date for revision in HANDSHAKE])
 def test_a_handshake_needs_no_session(revision: str) -> None:
-    answer = function({"body": json.dumps(process.initialize(revision))})
+    answer = post(process.initialize(revision))
     assert json.loads(answer["body"])["result"]["protocolVersion"] == revision
-    assert function({"body": json.dumps(process.INITIALIZED)}) == {"statusCode": 202}
+    accepted = post(process.INITIALIZED)
+    assert (accepted["status"], accepted["body"]) == (202, "")
 
 
-def test_nonsense_is_answered_as_nonsense() -> None:
-    answer = json.loads(function({"body": "{"})["body"])
-    assert answer["error"]["code"] == -32700
-    assert "id" not in answer
+def test_bad_json_gets_400() -> None:
+    answer = post("{")
+    assert (answer["status"], answer["headers"]["content-type"]) == (400, "application/json")
+    assert json.loads(answer["body"])["error"]["code"] == -32700
+
+
+def test_a_foreign_origin_gets_403() -> None:
+    assert post(process.request("ping"), Origin="https://evil.example")["status"] == 403
 
 
 async def test_the_example_runs_as_a_program() -> None:

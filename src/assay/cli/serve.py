@@ -23,7 +23,6 @@ marketplace's profile: results are tagged, effects declared, batches refused and
 from __future__ import annotations
 
 import argparse
-import errno
 import sys
 from collections.abc import Callable
 from typing import Final
@@ -36,8 +35,9 @@ from assay.cli.options.python_server import REFERENCE, load_server
 from assay.cli.options.telemetry import add_telemetry, use_telemetry
 from assay.cli.options.value import network, port, seconds
 from assay.cli.output.stream import emit_lines, say
-from assay.model.error import MissingExtra, TlsError
+from assay.model.error import CannotListen, MissingExtra, TlsError
 from assay.protocol.http.policy import LOOPBACK
+from assay.server.runner import run
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Misplaced, Parser
@@ -106,7 +106,7 @@ def execute(options: argparse.Namespace) -> int:
         if sys.stdin.isatty():
             say(f"{title(server)} waits for JSON-RPC on standard input; Ctrl-D ends it")
             say(f"  for HTTP: assay serve {options.target} --transport http")
-        server.run("stdio")
+        run(server, "stdio")
     return ExitCode.OK
 
 
@@ -134,7 +134,8 @@ def listen(server: Server, options: argparse.Namespace) -> None:
     if options.auth is not None:
         server.auth = make_auth(options.auth, title(server))
     try:
-        server.run(
+        run(
+            server,
             options.transport,
             host=host,
             port=number,
@@ -148,8 +149,10 @@ def listen(server: Server, options: argparse.Namespace) -> None:
     except TlsError as error:
         hint = "--tls-cert, --tls-key and --tls-client-ca name PEM files"
         raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
-    except OSError as error:
-        raise not_listening(error, host, number) from error
+    except CannotListen as error:
+        others = "choose another with --port, or --port 0 for any"
+        hint = others if error.is_taken else "choose others with --host and --port"
+        raise CommandFailed(ExitCode.NOT_STARTED, str(error), hint) from error
     except MissingExtra as error:
         raise CommandFailed(ExitCode.NOT_STARTED, str(error)) from error
 
@@ -172,11 +175,3 @@ def announcer(server: Server) -> Callable[[str], None]:
 
 def title(server: Server) -> str:
     return server.info.title or server.info.name
-
-
-def not_listening(error: OSError, host: str, number: int) -> CommandFailed:
-    if error.errno == errno.EADDRINUSE:
-        problem = f"port {number} is in use on {host}"
-        return CommandFailed(ExitCode.NOT_STARTED, problem, "choose another with --port, or --port 0 for any")
-    problem = f"cannot listen on {host}, port {number}: {error.strerror or error}"
-    return CommandFailed(ExitCode.NOT_STARTED, problem, "choose others with --host and --port")

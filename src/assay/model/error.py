@@ -17,6 +17,7 @@ AssayError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from errno import EADDRINUSE
 from typing import Any, Final
 
 PARSE_ERROR: Final = -32700
@@ -113,6 +114,29 @@ class RegistrationError(AssayError, ValueError):
 
 class TlsError(AssayError, ValueError):
     """A certificate or key cannot be used. The message names the file and the reason."""
+
+
+class CannotListen(AssayError, OSError):
+    """A server cannot listen on its address. The message names address and reason."""
+
+    def __init__(self, host: str, port: int, cause: OSError) -> None:
+        super().__init__(cause.errno, cause.strerror or str(cause))
+        self.host = host
+        self.port = port
+        self.is_taken = cause.errno == EADDRINUSE
+
+    @property
+    def fix(self) -> str:
+        return (
+            "choose another with port=…, or port=0 for any free one"
+            if self.is_taken
+            else "choose another host="
+        )
+
+    def __str__(self) -> str:
+        if self.is_taken:
+            return f"port {self.port} is in use on {self.host}"
+        return f"cannot listen on {self.host}, port {self.port}: {self.strerror}"
 
 
 class MissingExtra(AssayError, ImportError):

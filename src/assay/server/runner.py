@@ -6,13 +6,12 @@ Transports and stores are imported here, when they are needed, and nowhere else 
 from __future__ import annotations
 
 from collections.abc import Callable
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
+from typing import TYPE_CHECKING, Final, Protocol, Unpack, cast
 
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
     from assay.protocol.layer import Layer
-    from assay.transport.asgi.build import HttpOptions
+    from assay.transport.asgi.build import HttpOptions, RunOptions
     from assay.transport.port import Endpoint
 
     class Runnable(Endpoint, Protocol):
@@ -46,62 +45,77 @@ def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
     return app if server.auth is None else server.auth.protect(app)
 
 
-def run(server: Runnable, transport: str, **options: Any) -> None:
+def run(server: Runnable, transport: str, **options: Unpack[RunOptions]) -> None:
     """
     Raises:
+        TypeError: an option does not exist.
         ValueError: the transport is unknown.
+        CannotListen: the address cannot be used.
     """
     serve = TRANSPORTS.get(transport)
     if serve is None:
-        raise ValueError(f"unknown transport: {transport!r}; one of {', '.join(TRANSPORTS)}")
-    serve(server, **options)
+        known = f"one of {', '.join(TRANSPORTS)}"
+        raise ValueError(f"unknown transport: {transport!r}; {OTHER_NAMES.get(transport, known)}")
+    serve(server, options)
 
 
-def _serve_stdio(server: Runnable, **options: Any) -> None:
+def _serve_stdio(server: Runnable, options: RunOptions) -> None:
     from assay.transport.stdio import serve_stdio
 
     if options:
-        raise TypeError(f"stdio takes no options: {', '.join(options)}")
+        names = ", ".join(options)
+        raise TypeError(f'stdio takes no options: {names}; name the transport: run("http", …)')
     serve_stdio(server)
 
 
-def _serve_http(
-    server: Runnable,
-    *,
-    host: str = "127.0.0.1",
-    port: int = 3000,
-    announce: Callable[[str], None] | None = None,
-    tls_cert: str | PathLike[str] | None = None,
-    tls_key: str | PathLike[str] | None = None,
-    tls_client_ca: str | PathLike[str] | None = None,
-    **options: Any,
-) -> None:
+def _serve_http(server: Runnable, options: RunOptions) -> None:
+    from assay.transport.asgi.build import RunOptions, check_names
     from assay.transport.http1.server import serve_http
     from assay.transport.http1.tls import make_context
 
-    tls = make_context(tls_cert, tls_key, tls_client_ca)
-    app = make_app(server, **options)
+    check_names(options, RunOptions)
+    host, port = options.pop("host", "127.0.0.1"), _check_port(options.pop("port", 3000))
+    announce = options.pop("announce", None)
+    files = (options.pop("tls_cert", None), options.pop("tls_key", None), options.pop("tls_client_ca", None))
+    tls = make_context(*files)
+    app = make_app(server, **cast("HttpOptions", options))
     limits, budget = server.limits, server.byte_budget
     serve_http(app, host=host, port=port, limits=limits, announce=announce, tls=tls, budget=budget)
 
 
-def _serve_http_plain(server: Runnable, **options: Any) -> None:
-    _serve_http(server, stream="off", **options)
+def _check_port(port: object) -> int:
+    if not isinstance(port, int) or isinstance(port, bool):
+        raise TypeError(f"port must be a whole number from 0 to 65535: {port!r}")
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port must be a whole number from 0 to 65535: {port}")
+    return port
 
 
-def _serve_ws(server: Runnable, *, announce: Callable[[str], None] | None = None, **options: Any) -> None:
+def _serve_http_plain(server: Runnable, options: RunOptions) -> None:
+    _serve_http(server, {**options, "stream": "off"})
+
+
+def _serve_ws(server: Runnable, options: RunOptions) -> None:
     """Serves HTTP as well; what is announced is the WebSocket endpoint."""
+    announce = options.get("announce")
 
     def announce_socket(url: str) -> None:
         if announce is not None:
             announce(f"ws{url.removeprefix('http').rstrip('/')}/ws")
 
-    _serve_http(server, websocket="on", announce=announce_socket, **options)
+    _serve_http(server, {**options, "websocket": "on", "announce": announce_socket})
 
 
-TRANSPORTS: Final[dict[str, Callable[..., None]]] = {
+TRANSPORTS: Final[dict[str, Callable[[Runnable, RunOptions], None]]] = {
     "stdio": _serve_stdio,
     "http": _serve_http,
     "http-plain": _serve_http_plain,
     "ws": _serve_ws,
 }
+OTHER_NAMES: Final = {
+    "streamable-http": 'Streamable HTTP is "http" here',
+    "streamable_http": 'Streamable HTTP is "http" here',
+    "sse": 'HTTP+SSE, which 2025-03-26 replaced, is not served: use "http", which streams by SSE as well',
+    "websocket": 'it is "ws" here',
+}
+"""Names that other frameworks use, and ours."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import Any, TypeVar
 
 from msgspec import Raw
 
@@ -33,6 +33,7 @@ from .client_state import ClientStates
 from .component import Components, make_components
 from .dispatch import Dispatcher
 from .feature import Features
+from .hosting import Hosting
 from .method_table import MethodTables
 from .notifier import ChangeNotifier
 from .option_check import check_options
@@ -40,20 +41,16 @@ from .protocol_method import ProtocolMethods
 from .registration import Registration
 from .required_scope import read_method_scopes
 from .resource import Access
-from .runner import TRANSPORTS, AuthProvider, make_app, run
+from .runner import TRANSPORTS, AuthProvider
 from .sealer import make_sealer
 from .services import Services
 from .thread_pool import ThreadPool
 from .typed_result import ResultWriter
 
-if TYPE_CHECKING:
-    from assay.protocol.http.asgi import Application
-    from assay.transport.asgi.build import HttpOptions
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Server(Registration):
+class Server(Registration, Hosting):
     """An MCP server for every protocol revision.
 
         from assay import Server
@@ -241,7 +238,8 @@ class Server(Registration):
         self._background.start()
 
     async def stop(self) -> None:
-        """Stop the background tasks."""
+        """Stop the background tasks, and end the sessions and streams of `http`."""
+        await self._stop_http()
         await self._background.stop()
 
     def open_session(
@@ -289,27 +287,6 @@ class Server(Registration):
         """
         self.notifier.leave(session)
         session.close(reason)
-
-    def asgi(self, **options: Unpack[HttpOptions]) -> Application:
-        """The server as an ASGI application, to mount in FastAPI, Starlette or Django, or to run in any ASGI
-        server. `assay.transport.asgi.build.HttpOptions` documents the options."""
-        return make_app(self, **options)
-
-    def run(self, transport: str = "stdio", **options: Any) -> None:
-        """Serve until the client disconnects (stdio) or the process is stopped.
-
-        Args:
-            transport: `stdio`, `http`, `http-plain` (no streams, no sessions) or `ws` (WebSocket and HTTP).
-            **options: For all transports but stdio: `host`, `port`; `announce`, a function that is called
-                with the endpoint's URL; the files `tls_cert`, `tls_key` (unless it is in the first) and
-                `tls_client_ca` (to require client certificates); and those of `asgi`.
-
-        Raises:
-            TlsError: a certificate or key cannot be used.
-            MissingExtra: the transport needs a package that is not installed.
-            OSError: the address cannot be bound.
-        """
-        run(self, transport, **options)
 
 
 def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from os import PathLike
 from typing import Literal, TypedDict, Unpack
 
 from assay.model.strictness import LENIENT, Strictness
@@ -46,6 +47,38 @@ class HttpOptions(TypedDict, total=False):
     """Seconds between two checks for expired sessions; 60 by default."""
 
 
+class RunOptions(HttpOptions, total=False):
+    """Options of a process that serves HTTP: those of the endpoint, and where it listens."""
+
+    host: str
+    """The address to listen on, `127.0.0.1` by default."""
+    port: int
+    """The port to listen on, 3000 by default; 0 for any free one."""
+    announce: Callable[[str], None] | None
+    """Called with the URL of the endpoint once the server listens."""
+    tls_cert: str | PathLike[str] | None
+    """A file with the certificate (PEM), to serve HTTPS."""
+    tls_key: str | PathLike[str] | None
+    """The file of its private key, unless that is in the same file."""
+    tls_client_ca: str | PathLike[str] | None
+    """A file with the authorities whose client certificates are required."""
+
+
+def check_names(options: Iterable[str], known: type[HttpOptions]) -> None:
+    """
+    Raises:
+        TypeError: an option does not exist; the message names the closest.
+    """
+    from difflib import get_close_matches
+
+    names = list(known.__annotations__)
+    for option in options:
+        if option not in names:
+            alike = get_close_matches(option, names, n=1)
+            fix = f"did you mean {alike[0]}?" if alike else f"one of {', '.join(names)}"
+            raise TypeError(f"unknown option: {option}; {fix}")
+
+
 def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
     """Build the ASGI application of an endpoint; `options` must contain both stores."""
     live = HttpSessions(
@@ -59,12 +92,10 @@ def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
 def make_policy(options: HttpOptions, strictness: Strictness = LENIENT) -> HttpPolicy:
     """
     Raises:
+        TypeError: an option does not exist.
         ValueError: an option has an invalid value.
     """
-    unknown = sorted(options.keys() - HttpOptions.__annotations__.keys())
-    if unknown:
-        known = ", ".join(HttpOptions.__annotations__)
-        raise TypeError(f"unknown option: {unknown[0]}; one of {known}")
+    check_names(options, HttpOptions)
     path = options.get("path", "/mcp")
     for name in ("stream", "websocket"):
         if (value := options.get(name, "on")) not in ("on", "off"):

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
-from assay.model.error import MissingExtra
+from assay.model.error import CannotListen, MissingExtra
 from assay.model.limits import Limits
 from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.http.asgi import Application as Endpoint
@@ -39,7 +39,7 @@ def serve_http(
 
     Raises:
         MissingExtra: httptools is not installed.
-        OSError: the address cannot be used.
+        CannotListen: the address cannot be used.
         SystemExit: with code 130, after Ctrl-C.
     """
     _require_parser()
@@ -108,9 +108,9 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         bound.bind((host, port))
         bound.listen(BACKLOG)
-    except OSError:
+    except OSError as error:
         bound.close()
-        raise
+        raise CannotListen(host, port, error) from error
     return bound
 
 
