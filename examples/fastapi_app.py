@@ -30,6 +30,14 @@ async def remember(note: str, ctx: Context) -> str:
     return f"{ctx.scope.state['user'].full_name} has {len(notebooks[ctx.scope.principal])} notes"
 
 
+@server.tool
+async def count(to: int, ctx: Context) -> str:
+    """Count, and report progress."""
+    for number in range(to):
+        await ctx.progress(number + 1, total=to)
+    return f"counted to {to} for {ctx.scope.principal}"
+
+
 @server.resource("notes://mine")
 async def mine(ctx: Context) -> list[str]:
     """The caller's notes."""
