@@ -14,7 +14,6 @@ from assay.model.limits import Limits
 from assay.protocol.codec import decode
 from assay.protocol.declaration import (
     CACHED_BYTES,
-    SUPPORTED,
     cached_peer,
     declared_peer,
     describes_itself,
@@ -22,6 +21,7 @@ from assay.protocol.declaration import (
 )
 from assay.protocol.session import Peer
 from assay.revisions.registry import DATES, HANDSHAKE
+from assay.revisions.served import EVERY
 from tests.driving.describing import CAPABILITIES, LOG_LEVEL, PREFIX, REVISION, VERSION
 
 INFO = f"{PREFIX}clientInfo"
@@ -189,4 +189,4 @@ def test_an_unsupported_version_is_refused_with_the_supported_ones(version: str)
 
 
 def test_the_newest_version_is_offered_first() -> None:
-    assert [REVISION.date, *(each.date for each in reversed(HANDSHAKE))] == SUPPORTED
+    assert [REVISION.date, *(each.date for each in reversed(HANDSHAKE))] == EVERY.newest_first

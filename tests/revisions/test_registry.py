@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.revisions.registry import ASSUMED, BY_DATE, DATES, HANDSHAKE, REVISIONS, negotiate
+from assay.revisions.registry import ASSUMED, BY_DATE, DATES, HANDSHAKE, REVISIONS
 from assay.revisions.revision import Opening
+from assay.revisions.served import EVERY
 
 NEWEST = "2025-11-25"
 
@@ -24,17 +25,17 @@ def test_revisions_are_in_order_of_time() -> None:
 
 @pytest.mark.parametrize("date", ["2024-11-05", "2025-03-26", "2025-06-18", NEWEST])
 def test_requested_revision_is_agreed_on(date: str) -> None:
-    assert negotiate(date) is BY_DATE[date]
+    assert EVERY.negotiate(date) is BY_DATE[date]
 
 
 @pytest.mark.parametrize("date", ["2099-01-01", "2024-10-07", "1.0", "", "2025-06-18 ", "latest"])
 def test_unknown_revision_is_answered_with_the_newest_that_shakes_hands(date: str) -> None:
-    assert negotiate(date).date == NEWEST
+    assert getattr(EVERY.negotiate(date), "date", None) == NEWEST
 
 
 def test_revision_without_a_handshake_is_never_negotiated() -> None:
     later = [revision.date for revision in REVISIONS if revision.opening is not Opening.HANDSHAKE]
-    assert {negotiate(date).date for date in [*later, "2026-07-28"]} == {NEWEST}
+    assert {getattr(EVERY.negotiate(date), "date", None) for date in [*later, "2026-07-28"]} == {NEWEST}
 
 
 def test_request_without_a_clue_is_taken_for_the_first_of_streamable_http() -> None:

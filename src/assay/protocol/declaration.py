@@ -11,13 +11,12 @@ from msgspec import UNSET, Struct, UnsetType, field
 from assay.model.definition import ClientCapabilities, Implementation
 from assay.model.error import INVALID_PARAMS, UNSUPPORTED_VERSION, RpcError
 from assay.model.jsonrpc import Envelope
-from assay.revisions.registry import BY_DATE, DATES, PER_REQUEST, SELF_DESCRIBING
+from assay.revisions.registry import PER_REQUEST, SELF_DESCRIBING
+from assay.revisions.served import EVERY, Served
 
 from .session import Peer
 
 PREFIX = "io.modelcontextprotocol/"
-SUPPORTED = list(reversed(DATES))
-"""Newest first, so that a client which picks the first version it knows picks the best."""
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
@@ -72,7 +71,7 @@ def describes_itself(message: Envelope) -> bool:
         return message.method in SELF_DESCRIBING
 
 
-def read_declaration(message: Envelope) -> Declaration:
+def read_declaration(message: Envelope, served: Served = EVERY) -> Declaration:
     """
     Raises:
         RpcError: a required field is missing, or one has the wrong type.
@@ -82,10 +81,10 @@ def read_declaration(message: Envelope) -> Declaration:
         declared = Declaration() if meta is UNSET else _decode(meta)
     except msgspec.DecodeError as error:
         raise RpcError(INVALID_PARAMS, f"invalid _meta: {error}") from None
-    return _check(declared)
+    return _check(declared, served)
 
 
-def _check(declared: Declaration) -> Declaration:
+def _check(declared: Declaration, served: Served = EVERY) -> Declaration:
     missing = [
         name
         for name, value in (
@@ -96,22 +95,27 @@ def _check(declared: Declaration) -> Declaration:
     ]
     if missing:
         names = " and ".join(f"{PREFIX}{name}" for name in missing)
-        raise RpcError(INVALID_PARAMS, f"_meta needs {names}", {"supported": SUPPORTED})
+        raise RpcError(INVALID_PARAMS, f"_meta needs {names}", {"supported": served.newest_first})
     return declared
 
 
-def declared_peer(declared: Declaration) -> Peer:
+def unsupported(requested: str, served: Served) -> RpcError:
+    """The error for a version that is not served."""
+    return RpcError(
+        UNSUPPORTED_VERSION,
+        f"unsupported protocol version: {requested}",
+        {"supported": served.newest_first, "requested": requested},
+    )
+
+
+def declared_peer(declared: Declaration, served: Served = EVERY) -> Peer:
     """
     Raises:
-        RpcError: the version is unknown, or needs a handshake.
+        RpcError: the version is not served, or needs a handshake.
     """
-    revision = BY_DATE.get(declared.protocol_version)  # type: ignore[arg-type]
+    requested = str(declared.protocol_version)
+    revision = served.by_date.get(requested)
     if revision is None or revision not in PER_REQUEST:
-        requested = declared.protocol_version
-        raise RpcError(
-            UNSUPPORTED_VERSION,
-            f"unsupported protocol version: {requested}",
-            {"supported": SUPPORTED, "requested": requested},
-        )
+        raise unsupported(requested, served)
     assert isinstance(declared.client_capabilities, ClientCapabilities)
     return Peer(revision, declared.client_capabilities, declared.client_info, declared.log_level)

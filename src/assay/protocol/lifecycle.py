@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from assay.model.error import INVALID_PARAMS, INVALID_REQUEST, RpcError
-from assay.revisions.registry import DATES
+from assay.revisions.served import EVERY, Served
 
 
 class State(Enum):
@@ -68,7 +68,7 @@ def input_of(method: str, *, is_request: bool) -> Input:
     return NOTIFICATIONS.get(method, Input.NOTIFICATION)
 
 
-def step(state: State, received: Input, steps: Steps = STEPS) -> State:
+def step(state: State, received: Input, steps: Steps = STEPS, served: Served = EVERY) -> State:
     """Return the state after this input.
 
     Raises:
@@ -76,11 +76,11 @@ def step(state: State, received: Input, steps: Steps = STEPS) -> State:
     """
     following = steps.get((state, received))
     if following is None:
-        raise _refusal(state, received)
+        raise _refusal(state, received, served)
     return following
 
 
-def _refusal(state: State, received: Input) -> RpcError:
+def _refusal(state: State, received: Input, served: Served) -> RpcError:
     if state is State.CLOSED:
         return RpcError(INVALID_REQUEST, "the session is closed")
     if received is Input.INITIALIZE:
@@ -91,4 +91,4 @@ def _refusal(state: State, received: Input) -> RpcError:
         "not initialized: send an initialize request first, or describe each request with "
         "io.modelcontextprotocol/protocolVersion and /clientCapabilities in its _meta"
     )
-    return RpcError(INVALID_PARAMS, text, {"supported": list(DATES)})
+    return RpcError(INVALID_PARAMS, text, {"supported": list(served.dates)})

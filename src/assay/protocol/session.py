@@ -16,8 +16,9 @@ from assay.model.error import INVALID_PARAMS, Busy, RpcError
 from assay.model.jsonrpc import RequestId
 from assay.model.limits import Limits
 from assay.model.session import SessionRecord
-from assay.revisions.registry import ASSUMED, BY_DATE, REVISIONS
+from assay.revisions.registry import BY_DATE, REVISIONS
 from assay.revisions.revision import Revision
+from assay.revisions.served import EVERY, Served
 
 from .correlation import Correlation
 from .declared_client import DeclaredClient, declared_size
@@ -57,8 +58,8 @@ class Session:
 
     __slots__ = (
         *("_budget", "changed", "client_state", "endings", "id", "in_flight", "kept_bytes", "make_room"),
-        *("outgoing_requests", "peer", "post", "principal", "state", "steps", "subscription_bytes"),
-        "subscriptions",
+        *("outgoing_requests", "peer", "post", "principal", "served", "state", "steps"),
+        *("subscription_bytes", "subscriptions"),
     )
 
     def __init__(
@@ -69,6 +70,7 @@ class Session:
         principal: Any = None,
         steps: Steps = STEPS,
         budget: SessionBudget | None = None,
+        served: Served = EVERY,
     ) -> None:
         self._budget = budget or SessionBudget(Limits().session_bytes)
         self.kept_bytes = 0
@@ -77,11 +79,12 @@ class Session:
         """Frees bytes of the budget for a session, by its id, if other clients keep more than their share."""
         self.id = session_id
         self.steps = steps
+        self.served = served
         self.principal = principal
         self.post = post
         """Sends a message that belongs to no request. Never blocks, never raises."""
         self.state = State.FRESH
-        self.peer = Peer(ASSUMED)
+        self.peer = Peer(served.assumed)
         self.subscriptions: set[str] = set()
         self.subscription_bytes = 0
         self.in_flight: dict[RequestId, Running] = {}
@@ -103,7 +106,7 @@ class Session:
         Raises:
             RpcError: the message is out of order.
         """
-        following = step(self.state, received, self.steps)
+        following = step(self.state, received, self.steps, self.served)
         if following is not self.state:
             self.state = following
             self.changed = True
@@ -197,8 +200,16 @@ class Session:
         *,
         steps: Steps = STEPS,
         budget: SessionBudget | None = None,
+        served: Served = EVERY,
     ) -> Session:
-        session = cls(post, session_id=record.id, principal=record.principal, steps=steps, budget=budget)
+        session = cls(
+            post,
+            session_id=record.id,
+            principal=record.principal,
+            steps=steps,
+            budget=budget,
+            served=served,
+        )
         session.state = State(record.state)
         session.peer = Peer(BY_DATE[record.revision], record.capabilities, record.client, record.log_level)
         session.subscriptions = set(record.subscriptions)

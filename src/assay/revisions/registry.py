@@ -1,4 +1,4 @@
-"""All supported revisions, oldest first, and version negotiation."""
+"""All supported revisions, oldest first."""
 
 from __future__ import annotations
 
@@ -33,9 +33,3 @@ SELF_DESCRIBING: Final = (
 ASSUMED: Final = BY_DATE["2025-03-26"]
 """The revision of an HTTP request with neither a session nor a version header
 (basic/transports#protocol-version-header)."""
-
-
-def negotiate(requested: str) -> Revision:
-    """Answer an `initialize`: the requested revision if it has a handshake, else the newest one that has."""
-    revision = BY_DATE.get(requested)
-    return revision if revision in HANDSHAKE and revision is not None else HANDSHAKE[-1]

@@ -17,8 +17,9 @@ from assay.protocol.layer import Ending
 from assay.protocol.lifecycle import State, input_of
 from assay.protocol.scope import Scope, Send
 from assay.protocol.session import STATELESS, Peer, Session
-from assay.revisions.registry import BY_DATE, DATES, HANDSHAKE, SELF_DESCRIBING
+from assay.revisions.registry import SELF_DESCRIBING
 from assay.revisions.revision import Batching, Results
+from assay.revisions.served import Served
 
 from .call import Call
 from .failure import to_rpc_error
@@ -66,7 +67,13 @@ class Dispatcher:
             receive(message, scope.session)
             return None
         try:
-            call = Call(self._services, message, scope.peer or peer_of(message, scope), scope, send)
+            call = Call(
+                self._services,
+                message,
+                scope.peer or peer_of(message, scope, self._tables.served),
+                scope,
+                send,
+            )
         except RpcError as error:
             return error_reply(error, message.id)
         try:
@@ -112,7 +119,7 @@ class Dispatcher:
         """
         # Before a handshake the session only assumes a revision; a member that names one overrides it.
         described = any(isinstance(member, Envelope) and describes_itself(member) for member in members)
-        if described or peer_of(None, scope).revision.batching is Batching.REFUSED:
+        if described or peer_of(None, scope, self._tables.served).revision.batching is Batching.REFUSED:
             raise RpcError(INVALID_REQUEST, "batches are not part of this protocol revision")
         if not self._accepts_batches():
             raise RpcError(INVALID_REQUEST, "this server does not accept batches")
@@ -147,7 +154,7 @@ def _outcome_of_member(
     return error_reply(RpcError(INTERNAL_ERROR, "internal error"), request_id)
 
 
-def peer_of(message: Envelope | None, scope: Scope) -> Peer:
+def peer_of(message: Envelope | None, scope: Scope, served: Served) -> Peer:
     """The client of a message: as the message declares it, as its session knows it, or as its scope says.
 
     Raises:
@@ -160,14 +167,15 @@ def peer_of(message: Envelope | None, scope: Scope) -> Peer:
         if peer is not None:
             return peer
         if describes_itself(message):
-            return declared_peer(read_declaration(message))
+            return declared_peer(read_declaration(message, served), served)
     if scope.session is not None:
         return scope.session.peer
-    revision = scope.revision or HANDSHAKE[-1]
+    revision = scope.revision or served.default
     if isinstance(revision, str):
-        if revision not in BY_DATE:
-            raise RpcError(INVALID_REQUEST, f"unsupported protocol version: {revision}", {"supported": DATES})
-        revision = BY_DATE[revision]
+        if revision not in served.by_date:
+            problem = f"unsupported protocol version: {revision}"
+            raise RpcError(INVALID_REQUEST, problem, {"supported": served.dates})
+        revision = served.by_date[revision]
     return STATELESS[revision]
 
 

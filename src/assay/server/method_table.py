@@ -7,8 +7,10 @@ from types import MethodType
 from typing import Any
 
 from assay.model.error import METHOD_NOT_FOUND, RpcError
+from assay.protocol.declaration import unsupported
 from assay.protocol.layer import Layer, Serve
 from assay.revisions.revision import Revision
+from assay.revisions.served import EVERY, Served
 
 from .call import Call
 from .component import Components
@@ -24,6 +26,8 @@ class MethodTables(dict[Revision, MethodTable]):
 
     layers: tuple[Layer, ...] = ()
     """The layers around all methods, the outermost first."""
+    served = EVERY
+    """The revisions that are served."""
 
     def __init__(
         self,
@@ -43,6 +47,8 @@ class MethodTables(dict[Revision, MethodTable]):
         return table
 
     def _build(self, revision: Revision) -> MethodTable:
+        if revision.date not in self.served.by_date:
+            return self._build_unserved(revision)
         table = {
             name: self._guard(
                 name, MethodType(method.serve, self._methods), self._method_scopes.get(name, ())
@@ -53,6 +59,15 @@ class MethodTables(dict[Revision, MethodTable]):
         for custom in self._components.custom_methods.of(revision):
             table[custom.name] = self._guard(custom.name, custom.serve, custom.scopes)
         return {name: self._wrap(name, serve) for name, serve in table.items()}
+
+    def _build_unserved(self, revision: Revision) -> MethodTable:
+        """The table of a revision that is not served: a client of it can only negotiate another one."""
+        opens = "initialize" in revision.requests
+        return {"initialize": self._wrap("initialize", self._methods.initialize)} if opens else {}
+
+    def serve_only(self, served: Served) -> None:
+        self.served = served
+        self.clear()
 
     def _guard(self, method: str, serve: Serve, required: Sequence[str]) -> Serve:
         """Require scopes before a method is served."""
@@ -77,9 +92,12 @@ class MethodTables(dict[Revision, MethodTable]):
         self.clear()
 
     def unknown(self, method: str) -> Serve:
-        """Refuses a method that does not exist. Layers see these requests, too."""
+        """Refuses a method that does not exist, in this revision or at all. Layers see these requests."""
 
         async def refuse(call: Call) -> Any:
+            revision = call.peer.revision
+            if revision.date not in self.served.by_date:
+                raise unsupported(revision.date, self.served)
             raise RpcError(METHOD_NOT_FOUND, f"method not found: {method}")
 
         return self._wrap(method, refuse)

@@ -13,13 +13,13 @@ from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from assay.model.jsonrpc import CallParams
 from assay.model.result import CompleteResult
 from assay.protocol.codec import decode_params
-from assay.protocol.declaration import SUPPORTED, Level
+from assay.protocol.declaration import Level, unsupported
 from assay.protocol.declared_client import DeclaredClient
 from assay.protocol.http.mirror import check_name
 from assay.protocol.lifecycle import Input
 from assay.protocol.session import Session
-from assay.revisions.registry import negotiate
 from assay.revisions.revision import Asking
+from assay.revisions.served import Served
 
 from .call import Call
 from .component import Components
@@ -100,6 +100,9 @@ class Introduction(Protocol):
     info: Implementation
     instructions: str | None
 
+    @property
+    def served(self) -> Served: ...
+
 
 class ProtocolMethods:
     """Serves the protocol's methods from the components of one server."""
@@ -121,13 +124,15 @@ class ProtocolMethods:
 
     async def initialize(self, call: Call) -> InitializeResult:
         params: InitializeParams = decode_params(call.params, _initialize_params)
-        revision = negotiate(params.protocol_version)
+        server = self._introduction
+        revision = server.served.negotiate(params.protocol_version)
+        if revision is None:
+            raise unsupported(params.protocol_version, server.served)
         session = call.session
         if session is not None:
             session.receive(Input.INITIALIZE)
             declared = DeclaredClient.of(params.capabilities, params.client_info)
             session.agree(revision, declared.bounded(call.services.limits.client_bytes))
-        server = self._introduction
         return InitializeResult(revision.date, call.declaration(revision), server.info, server.instructions)
 
     async def ping(self, call: Call) -> dict[str, Any]:
@@ -135,7 +140,8 @@ class ProtocolMethods:
 
     async def discover(self, call: Call) -> dict[str, Any]:
         capabilities = call.declaration(call.peer.revision)
-        result: dict[str, Any] = {"supportedVersions": SUPPORTED, "capabilities": capabilities}
+        versions = self._introduction.served.newest_first
+        result: dict[str, Any] = {"supportedVersions": versions, "capabilities": capabilities}
         instructions = self._introduction.instructions
         return result if instructions is None else result | {"instructions": instructions}
 

@@ -115,7 +115,7 @@ TRANSPORTS: Final[dict[str, Callable[[Runnable, RunOptions], None]]] = {
 OTHER_NAMES: Final = {
     "streamable-http": 'Streamable HTTP is "http" here',
     "streamable_http": 'Streamable HTTP is "http" here',
-    "sse": 'HTTP+SSE, which 2025-03-26 replaced, is not served: use "http", which streams by SSE as well',
+    "sse": 'HTTP+SSE, which Streamable HTTP replaced, is not served: use "http"',
     "websocket": 'it is "ws" here',
 }
 """Names that other frameworks use, and ours."""

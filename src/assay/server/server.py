@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from assay.model.content import Icon
 from assay.model.definition import Implementation
-from assay.model.error import PARSE_ERROR, MalformedMessage, RpcError
+from assay.model.error import PARSE_ERROR, MalformedMessage, RegistrationError, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.model.limits import Limits
 from assay.model.result import Cache
@@ -24,8 +24,9 @@ from assay.protocol.scope import Scope, Send
 from assay.protocol.seal import Sealer
 from assay.protocol.session import STATELESS, Session
 from assay.protocol.session_budget import SessionBudget
-from assay.revisions.registry import DATES, HANDSHAKE
+from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
+from assay.revisions.served import Served, read_served
 
 from .background import Background
 from .call import Call
@@ -87,13 +88,12 @@ class Server(Registration, Hosting):
             of questions. The first one signs, all verify. Workers behind one load balancer must share it.
         strictness: Rules to enforce beyond the specification; see `Strictness`.
         auth: Which tokens to accept over HTTP and WebSocket: an `assay.auth.Auth`. Not used on stdio.
+        revisions: Dates of the protocol revisions to serve; all by default.
 
     Raises:
         RegistrationError: an argument is invalid.
     """
 
-    revisions = DATES
-    """Dates of the protocol revisions that are served, oldest first."""
     transports = tuple(TRANSPORTS)
     """Names of transports for `run`."""
 
@@ -116,6 +116,7 @@ class Server(Registration, Hosting):
         sealing: Sealer | bytes | Sequence[bytes] | None = None,
         strictness: Strictness = LENIENT,
         auth: AuthProvider | None = None,
+        revisions: Sequence[str] | None = None,
     ) -> None:
         texts = {"name": name, "version": version, "title": title, "description": description}
         texts |= {"instructions": instructions, "website_url": website_url}
@@ -139,6 +140,8 @@ class Server(Registration, Hosting):
             direct_call=self.direct_call,
         )
         self._assemble(components, capabilities or {}, make_sealer(sealing), cache or Cache())
+        if revisions is not None:
+            self.serve_only(revisions)
 
     def _assemble(
         self, components: Components, capabilities: Mapping[str, bool], sealer: Sealer, cache: Cache
@@ -168,6 +171,27 @@ class Server(Registration, Hosting):
         """A call made by code in this process instead of a client."""
         message = Envelope("2.0", id="direct", params=Raw(b"{}"))
         return Call(self._services, message, STATELESS[revision], Scope(), None)
+
+    @property
+    def served(self) -> Served:
+        """The protocol revisions that are served."""
+        return self.tables.served
+
+    @property
+    def revisions(self) -> tuple[str, ...]:
+        """Dates of the protocol revisions that are served, oldest first."""
+        return self.served.dates
+
+    def serve_only(self, revisions: Sequence[str]) -> None:
+        """Serve only these of the protocol revisions. Call it before the server runs.
+
+        Raises:
+            RegistrationError: there is none, or one is not served; the message names those that are.
+        """
+        try:
+            self.tables.serve_only(read_served(revisions, self.served))
+        except ValueError as error:
+            raise RegistrationError(str(error)) from None
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -255,7 +279,12 @@ class Server(Registration, Hosting):
             principal: The authenticated caller.
         """
         session = Session(
-            post, session_id=session_id, principal=principal, steps=self._steps, budget=self.session_budget
+            post,
+            session_id=session_id,
+            principal=principal,
+            steps=self._steps,
+            budget=self.session_budget,
+            served=self.served,
         )
         self.notifier.join(session)
         self.start()
@@ -263,7 +292,9 @@ class Server(Registration, Hosting):
 
     def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
         """Reopen a session from a store; `post` as in `open_session`."""
-        session = Session.restore(record, post, steps=self._steps, budget=self.session_budget)
+        session = Session.restore(
+            record, post, steps=self._steps, budget=self.session_budget, served=self.served
+        )
         self.notifier.join(session)
         self.start()
         return session

@@ -12,6 +12,7 @@ from assay.model.session import SessionRecord
 from assay.model.strictness import Strictness
 from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.scope import Scope, Send
+from assay.revisions.served import Served
 
 if TYPE_CHECKING:
     from assay.protocol.scope import Session, SessionBudget
@@ -23,6 +24,9 @@ class Endpoint(Protocol):
 
     @property
     def strictness(self) -> Strictness: ...
+
+    @property
+    def served(self) -> Served: ...
 
     @property
     def session_budget(self) -> SessionBudget: ...

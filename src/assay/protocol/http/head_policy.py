@@ -15,8 +15,8 @@ from assay.model.error import INVALID_REQUEST, RpcError
 from assay.model.jsonrpc import RequestId
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import encode, error_reply
-from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
+from assay.revisions.served import EVERY, Served
 
 from .policy import HttpPolicy
 
@@ -90,7 +90,8 @@ class HeadTooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The head is acceptable. `revision` is none if the version header is absent or unknown."""
+    """The head is acceptable. `revision` is none if the version header is absent or names one that is not
+    served."""
 
     revision: Revision | None
     unknown_version: str | None
@@ -98,6 +99,7 @@ class Admission:
     prefers_stream: bool = False
     """The client prefers an event stream even for a single answer."""
     strictness: Strictness = LENIENT
+    served: Served = EVERY
 
 
 class HeadPolicy:
@@ -120,10 +122,11 @@ class HeadPolicy:
         if refusal is not None:
             return refusal
         version = None if head.version is None else head.version.decode("latin-1").strip()
-        revision = None if version is None else BY_DATE.get(version)
+        revision = None if version is None else self.policy.served.by_date.get(version)
         unknown = version if revision is None else None
         streams = self.policy.streaming and prefers_stream(head.accept)
-        return Admission(revision, unknown, cors(head.origin), streams, self.policy.strictness)
+        policy = self.policy
+        return Admission(revision, unknown, cors(head.origin), streams, policy.strictness, policy.served)
 
     def check_source(self, raw_host: bytes | None, raw_origin: bytes | None) -> Refusal | None:
         """Refuse a Host or Origin that is not allowed.

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from assay.model.strictness import LENIENT, Strictness
+from assay.revisions.served import EVERY, Served
 
 if TYPE_CHECKING:
     from .client_address import Network
@@ -40,6 +41,8 @@ class HttpPolicy:
     trusted_proxies: tuple[Network, ...] = ()
     """Proxies whose `Forwarded` or `X-Forwarded-For` names the client; none by default."""
     strictness: Strictness = LENIENT
+    served: Served = EVERY
+    """The revisions that the endpoint serves."""
 
     def admits_host(self, host: str) -> bool:
         return "*" in self.allowed_hosts or self._names(host)

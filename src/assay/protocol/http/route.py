@@ -10,10 +10,17 @@ from msgspec import UNSET, Struct
 from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, RequestId
 from assay.protocol.codec import known_id
-from assay.protocol.declaration import cached_peer, declared_peer, describes_itself, read_declaration
+from assay.protocol.declaration import (
+    cached_peer,
+    declared_peer,
+    describes_itself,
+    read_declaration,
+    unsupported,
+)
 from assay.protocol.session import STATELESS, Peer
-from assay.revisions.registry import ASSUMED, BY_DATE, DATES, PER_REQUEST, REVISIONS
-from assay.revisions.revision import Batching, Revision
+from assay.revisions.registry import ASSUMED, BY_DATE, PER_REQUEST, REVISIONS
+from assay.revisions.revision import Batching, Opening, Revision
+from assay.revisions.served import Served
 
 from .busy import unavailable
 from .head_policy import Admission, Refusal
@@ -85,6 +92,12 @@ def _is_per_request(message: Envelope, admission: Admission, *, opening: bool) -
     return not opening and (unknown or admission.revision in PER_REQUEST)
 
 
+def _needs_handshake(version: str | None) -> bool:
+    """Whether a version is known, and has a handshake: a request of its clients declares nothing."""
+    revision = BY_DATE.get(version or "")
+    return revision is not None and revision.opening is Opening.HANDSHAKE
+
+
 def _route_described(message: Envelope, peer: Peer, headers: Mapping[bytes, bytes]) -> Route:
     try:
         # Without the rules for names: those are compared later, when the parameters are decoded anyway.
@@ -100,11 +113,13 @@ def _route_per_request(message: Envelope, admission: Admission, headers: Mapping
         # endpoint refuses them.
         return SESSIONLESS[PER_REQUEST[-1]]
     try:
-        declared = read_declaration(message)
+        if _needs_handshake(admission.unknown_version) and not describes_itself(message):
+            raise unsupported(str(admission.unknown_version), admission.served)
+        declared = read_declaration(message, admission.served)
         version = str(declared.protocol_version)
         revision = BY_DATE.get(version)
         check_mirrors(message, version, headers, None if revision is None else revision.http)
-        peer = declared_peer(declared)
+        peer = declared_peer(declared, admission.served)
     except RpcError as error:
         return Refusal(400, error.message, code=error.code, request_id=known_id(message), data=error.data)
     return Sessionless(peer.revision, peer)
@@ -114,7 +129,7 @@ def _route_batch(
     payload: list[Any], admission: Admission, headers: Mapping[bytes, bytes], sessions: Sessions
 ) -> Route:
     if admission.unknown_version is not None:
-        return unsupported_version(admission.unknown_version)
+        return unsupported_version(admission.unknown_version, admission.served)
     if admission.revision is None and admission.strictness.version_header:
         return _version_required(payload)
     session = headers.get(b"mcp-session-id")
@@ -132,8 +147,8 @@ def batch_refused() -> Refusal:
     return Refusal(400, "batches are not part of this protocol revision: send one message at a time")
 
 
-def unsupported_version(version: str) -> Refusal:
-    return Refusal(400, f"unsupported protocol version: {version}; supported: {', '.join(DATES)}")
+def unsupported_version(version: str, served: Served) -> Refusal:
+    return Refusal(400, f"unsupported protocol version: {version}; supported: {', '.join(served.dates)}")
 
 
 def session_gone(payload: Payload) -> Refusal:

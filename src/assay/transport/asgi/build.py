@@ -9,6 +9,7 @@ from typing import Literal, TypedDict, Unpack
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.http.client_address import Network, read_networks
 from assay.protocol.http.policy import LOOPBACK, HttpPolicy, Sessions
+from assay.revisions.served import EVERY, Served
 from assay.store.port import EventStore, SessionStore
 from assay.transport.port import Endpoint
 
@@ -85,11 +86,11 @@ def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
         endpoint, options["session_store"], options["event_store"], options.get("sweep_interval", 60.0)
     )
     heartbeat, retry = options.get("heartbeat", 15.0), options.get("retry", 1.0)
-    policy = make_policy(options, endpoint.strictness)
+    policy = make_policy(options, endpoint.strictness, endpoint.served)
     return AsgiApp(endpoint, policy, live, heartbeat=heartbeat, retry=retry)
 
 
-def make_policy(options: HttpOptions, strictness: Strictness = LENIENT) -> HttpPolicy:
+def make_policy(options: HttpOptions, strictness: Strictness = LENIENT, served: Served = EVERY) -> HttpPolicy:
     """
     Raises:
         TypeError: an option does not exist.
@@ -113,6 +114,7 @@ def make_policy(options: HttpOptions, strictness: Strictness = LENIENT) -> HttpP
         allowed_origins=tuple(options.get("allowed_origins", ())),
         trusted_proxies=_read_proxies(options.get("trusted_proxies", ())),
         strictness=strictness,
+        served=served,
     )
 
 

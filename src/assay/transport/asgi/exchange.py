@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from typing import Final, NamedTuple
 
-from assay.model.error import BUSY, INTERNAL_ERROR
+from assay.model.error import BUSY, INTERNAL_ERROR, UNSUPPORTED_VERSION
 from assay.model.jsonrpc import ErrorReply, Outcome
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import encode_outcome
@@ -215,6 +215,8 @@ def status_of(outcome: Outcome, revision: Revision, strictness: Strictness = LEN
     code = outcome.error.code
     if code == BUSY:
         return UNAVAILABLE
+    if code == UNSUPPORTED_VERSION:
+        return 400  # on every revision (basic/transports#protocol-version-header)
     # Never 404: in a session, that makes the client start a new one.
     otherwise = (500 if code == INTERNAL_ERROR else 400) if strictness.statuses else 200
     return revision.http.statuses.get(code, otherwise)
