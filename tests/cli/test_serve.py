@@ -44,6 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An empty current directory; what a test imports from it is forgotten afterwards."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", [*sys.argv])
     before = {*sys.modules}
     yield
     for name in {*sys.modules} - before:
@@ -199,7 +200,7 @@ def test_a_wrong_command_line_is_refused(capsys: Output, options: list[str], pro
     assert len(captured.err.splitlines()) == 2
 
 
-@pytest.mark.parametrize("option", ["--url", "--command", "--suite", "--scenario", "--spec-version"])
+@pytest.mark.parametrize("option", ["--url", "--command", "--suite", "--scenario"])
 @pytest.mark.parametrize("form", ["{} x", "{}=x", "everything {} x", "{}"])
 def test_an_option_for_judging_says_which_command_judges(capsys: Output, option: str, form: str) -> None:
     assert main(["serve", *form.format(option).split()]) == ExitCode.USAGE

@@ -5,14 +5,16 @@ examples:
   assay serve server.py:name --transport http         at http://localhost:3000/mcp
   assay serve package.module --transport ws           at ws://localhost:3000/mcp/ws
   assay serve reference --transport http              a server with every capability, to try a client on
+  assay serve server.py:make_server -- --db notes.db  a function that returns a server, and its arguments
   assay serve server.py --transport http --auth issuer=https://id.example,audience=https://api.example/mcp
 
 TARGET is
-  path/to/file.py[:name]  a variable of a Python file
-  package.module[:name]   a variable of a module; the current directory is searched, too
+  path/to/file.py[:name]  a variable of a Python file, or a function that returns a server
+  package.module[:name]   the same of a module; the current directory is searched, too
   everything              the bundled server that conformance suites expect
   reference               the bundled server to test clients with
-Without a name it is the variable `server`, or the only server there.
+Without a name it is the variable `server`, or the only server there. A function, which may be async, gets the
+words after `--` as a list if it takes a parameter. They are also in sys.argv.
 
 http, http-plain and ws all accept HTTP and WebSocket connections. They differ in the endpoint that they
 print, and http-plain sends no event streams. With --auth, clients need a token of the issuer for the
@@ -35,27 +37,34 @@ from assay.cli.options.python_server import REFERENCE, load_server
 from assay.cli.options.telemetry import add_telemetry, use_telemetry
 from assay.cli.options.value import network, port, seconds
 from assay.cli.output.stream import emit_lines, say
-from assay.model.error import CannotListen, MissingExtra, TlsError
+from assay.model.error import CannotListen, MissingExtra, RegistrationError, TlsError
 from assay.protocol.http.policy import LOOPBACK
-from assay.server.runner import run
+from assay.server.runner import OTHER_NAMES, run
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Misplaced, Parser
 
 SUMMARY = "serve your MCP server, or a bundled one, on stdio, HTTP or WebSocket"
 GROUP = "build and serve"
-USAGE = "TARGET [options]"
+USAGE = "TARGET [options] [-- ARGUMENT …]"
 LISTENING: Final = ("http", "http-plain", "ws")
 HOST: Final = "127.0.0.1"
 PORT: Final = 3000
 TLS: Final = ("tls_cert", "tls_key", "tls_client_ca")
 FOR_REFERENCE: Final = ("root", "strict")
-OF_CHECK: Final = ("--url", "--command", "--suite", "--scenario", "--spec-version")
+OF_CHECK: Final = ("--url", "--command", "--suite", "--scenario")
 
 
 def configure(parser: Parser) -> None:
+    parser.takes_command = True
     add = parser.add_argument_group("server").add_argument
     add("target", metavar="TARGET", help="path.py[:name], package.module[:name], everything or reference")
+    add(
+        "--spec-version",
+        action="append",
+        metavar="DATE",
+        help="serve only this protocol revision; repeatable",
+    )
     add("--root", metavar="DIR", help="reference: serve and watch this directory, too")
     add("--strict", action="store_true", help="reference: require more than the specification does")
     _add_listening(parser.add_argument_group("transport"))
@@ -67,11 +76,17 @@ def configure(parser: Parser) -> None:
         parser.add_argument(option, action=Misplaced, hint=hint)
 
 
+def transport(name: str) -> str:
+    if name in OTHER_NAMES:
+        raise argparse.ArgumentTypeError(f"{name!r} has another name: {OTHER_NAMES[name]}")
+    return name
+
+
 def _add_listening(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     transports = ("stdio", *LISTENING)
     names = f"{', '.join(transports)}; default: stdio"
-    add("--transport", choices=transports, default="stdio", metavar="T", help=names)
+    add("--transport", type=transport, choices=transports, default="stdio", metavar="T", help=names)
     add("--host", help=f"address to listen on; default: {HOST}")
     add("--port", type=port, help=f"port to listen on, 0 for any free one; default: {PORT}")
     add(
@@ -115,10 +130,20 @@ def chosen_server(options: argparse.Namespace) -> Server:
     if settings and options.target != REFERENCE:
         problem = f"--{next(iter(settings))} is an option of the bundled server `{REFERENCE}`"
         raise CommandFailed(ExitCode.USAGE, problem, f"leave it out: {options.target} has no such option")
-    server = load_server(options.target, **settings)
+    server = load_server(options.target, options.command_words, **settings)
+    if options.spec_version:
+        serve_only(server, options.spec_version)
     use_telemetry(server, options)
     use_profile(server, options)
     return server
+
+
+def serve_only(server: Server, dates: list[str]) -> None:
+    try:
+        server.serve_only(dates)
+    except RegistrationError as error:
+        problem, _, hint = str(error).partition("; ")
+        raise CommandFailed(ExitCode.USAGE, f"--spec-version: {problem}", hint) from error
 
 
 def refuse_network_options(options: argparse.Namespace) -> None:

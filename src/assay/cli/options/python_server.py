@@ -1,4 +1,5 @@
-"""Load the server that a target names: a bundled one, `path/to/file.py[:name]` or `package.module[:name]`."""
+"""Load the server that a target names: a bundled one, `path/to/file.py[:name]` or `package.module[:name]`. A
+name is that of a server or of a function that returns one."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import contextlib
 import importlib.util
 import os
 import sys
-import traceback
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -17,24 +18,38 @@ import assay.bundled
 from assay import MissingExtra, Server
 from assay.cli.exit_code import CommandFailed, ExitCode
 
+from .factory import call_factory
+from .failure import describe_failure
+
 BUNDLED = assay.bundled.__name__
 REFERENCE = "reference"
-PACKAGE = Path(assay.bundled.__file__).parents[1]
 
 
-def load_server(target: str, **options: Any) -> Server:
-    """Import the target and find the server in it; `options` are for the reference server.
+def load_server(target: str, arguments: Sequence[str] | None = None, **options: Any) -> Server:
+    """Import the target and find the server in it, or the function that returns it.
+
+    Args:
+        target: The target.
+        arguments: What follows `--` on the command line, for the user's module and function; none without.
+        options: Options of the reference server.
 
     Raises:
         CommandFailed: the file, module or server does not exist, or importing it failed.
     """
+    if arguments is not None and target in bundled_names():
+        problem = f"the bundled server `{target}` takes no arguments after `--`"
+        raise CommandFailed(ExitCode.USAGE, problem, "leave them out; they are for a server of your own")
     if target == REFERENCE:
         return make_reference(**options)
     refuse_foreign(target)
     place, name = split(target)
     # On stdio the client reads standard output: a module that prints while it loads must not write there.
+    sys.argv = [place, *(arguments or ())]
     with contextlib.redirect_stdout(sys.stderr):
         module = load_module(place)
+    value = None if name is None else getattr(module, name, None)
+    if name is not None and callable(value) and not isinstance(value, Server):
+        return call_factory(value, name, arguments)
     return find_server(module, place, name)
 
 
@@ -122,15 +137,8 @@ def load_named(name: str) -> ModuleType:
 
 def broken(place: str, error: BaseException) -> CommandFailed:
     """The failure of a user's module, with the last line of their code that ran."""
-    foreign = [frame for frame in traceback.extract_tb(error.__traceback__) if not _is_ours(frame.filename)]
-    where = f" ({foreign[-1].filename}, line {foreign[-1].lineno})" if foreign else ""
-    reason = next(iter(str(error).splitlines()), "")
-    problem = f"importing {place} failed: {type(error).__name__}: {reason}{where}"
+    problem = f"importing {place} failed: {describe_failure(error)}"
     return CommandFailed(ExitCode.NOT_STARTED, problem, "`--traceback` shows the whole traceback")
-
-
-def _is_ours(filename: str) -> bool:
-    return "importlib" in filename or Path(filename).is_relative_to(PACKAGE)
 
 
 def find_server(module: ModuleType, place: str, name: str | None) -> Server:
@@ -151,5 +159,6 @@ def find_server(module: ModuleType, place: str, name: str | None) -> Server:
 
 def _choices(place: str, servers: dict[str, Server]) -> str:
     if not servers:
-        return 'it must have a variable such as `server = assay.Server("name")`'
+        variable = 'it must have a variable such as `server = assay.Server("name")`'
+        return f"{variable}, or a function that returns one: {place}:make_server"
     return "choose: " + ", ".join(f"{place}:{name}" for name in servers)
