@@ -3,8 +3,9 @@
 uvicorn examples.litestar_app:app --timeout-graceful-shutdown 5
 """
 
+from typing import Any
+
 from litestar import Litestar, asgi, get
-from litestar.types import Receive, Scope, Send
 
 from assay import Context, Server
 
@@ -23,7 +24,7 @@ application = server.asgi(path=None)  # Litestar has already routed the request
 
 
 @asgi("/mcp", is_mount=True, copy_scope=True)
-async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
+async def mcp(scope: Any, receive: Any, send: Any) -> None:
     await application(scope, receive, send)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -143,6 +144,7 @@ async def test_another_path_gets_404(subject: Subject, path: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "problem"),
     [
+        ((None, "/mcp"), TypeError, "method must be text"),
         (("POST", "mcp"), ValueError, "path must begin with a slash"),
         (("POST", "http://localhost/mcp"), ValueError, "path must begin with a slash"),
         (("POST", "/mcp", {"Host": 3}), TypeError, "headers must be a mapping or pairs of str or bytes"),
@@ -320,6 +322,20 @@ def test_one_runner_keeps_sessions() -> None:
         session = runner.run(open_session(subject))
         assert runner.run(post(subject, request("ping"), session)).status == 200
         runner.run(subject.stop())
+
+
+def test_the_server_can_be_stopped_from_another_thread() -> None:
+    subject, loop = Server("s"), asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+    session = asyncio.run_coroutine_threadsafe(open_session(subject), loop).result(PATIENCE)
+    asyncio.run(subject.stop())
+    answer = asyncio.run_coroutine_threadsafe(post(subject, request("ping"), session), loop).result(PATIENCE)
+    asyncio.run_coroutine_threadsafe(subject.stop(), loop).result(PATIENCE)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(PATIENCE)
+    loop.close()
+    assert answer.status == 404
 
 
 def test_two_loops_at_once_are_refused() -> None:

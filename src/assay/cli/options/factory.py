@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import inspect
 import sys
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Sequence
 
 from assay import Server
 from assay.cli.exit_code import CommandFailed, ExitCode
@@ -25,8 +24,9 @@ def call_factory(factory: Callable[..., object], name: str, arguments: Sequence[
     parameters = _parameters(factory, name, arguments)
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            made = factory(*parameters)
-            server = asyncio.run(_awaited(made)) if inspect.isawaitable(made) else made
+            server = factory(*parameters)
+            if inspect.isawaitable(server):
+                server = asyncio.run(_wait_for(server))
     except SystemExit as ended:
         if not ended.code:
             raise  # the factory has shown its help
@@ -56,8 +56,8 @@ def _parameters(
     raise CommandFailed(ExitCode.USAGE, problem, hint)
 
 
-async def _awaited(made: object) -> object:
-    return await cast("Coroutine[Any, Any, object]", made)
+async def _wait_for(server: Awaitable[object]) -> object:
+    return await server
 
 
 def _failed(name: str, error: BaseException) -> CommandFailed:

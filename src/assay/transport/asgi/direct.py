@@ -72,8 +72,15 @@ class DirectHttp:
     async def close(self) -> None:
         """End all sessions and streams. A later request starts again."""
         lifespan, self._lifespan = self._lifespan, None
-        if lifespan is None or lifespan.loop is not asyncio.get_running_loop():
-            return
+        if lifespan is None or not lifespan.loop.is_running():
+            return  # a loop that has ended has cancelled everything
+        closing = self._close(lifespan)
+        if lifespan.loop is asyncio.get_running_loop():
+            await closing
+        else:
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(closing, lifespan.loop))
+
+    async def _close(self, lifespan: Lifespan) -> None:
         await lifespan.shutdown()
         for task in self._running:
             task.cancel()
@@ -155,6 +162,8 @@ def make_scope(method: str, path: str, headers: HeaderValues, scope: Scope | Non
         TypeError: an argument has the wrong type.
         ValueError: the path does not begin with a slash.
     """
+    if not isinstance(method, str):
+        raise TypeError(f"method must be text, such as 'POST': {method!r}")
     if not isinstance(path, str) or not path.startswith("/"):
         raise ValueError(f"path must begin with a slash, as in '/mcp': {path!r}")
     target, _, query = path.partition("?")
