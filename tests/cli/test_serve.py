@@ -166,7 +166,7 @@ def test_a_broken_module_names_its_own_line(capsys: Output) -> None:
     """The mistake is found deep inside the framework; its author looks for their own line."""
     write("file.py", SINGLE + "\n\n@weather.tool\ndef f(*args): ...\n")
     assert main(["serve", "file.py"]) == ExitCode.NOT_STARTED
-    assert "RegistrationError: f: *args" in (lines := capsys.readouterr().err.splitlines()[0])
+    assert "RegistrationError: f: parameter *args" in (lines := capsys.readouterr().err.splitlines()[0])
     assert lines.endswith("file.py, line 5)")
 
 

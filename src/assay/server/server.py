@@ -125,8 +125,7 @@ class Server(Registration, Hosting):
         self.instructions = instructions
         self.limits = limits or Limits()
         self.byte_budget = ByteBudget.of(self.limits)
-        self.strictness = strictness
-        self.auth = auth
+        self.strictness, self.auth = strictness, auth
         self.method_scopes = read_method_scopes(scopes)
         self.session_budget = SessionBudget(self.limits.session_bytes, Lock())
         self._background = Background()
