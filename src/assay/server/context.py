@@ -146,7 +146,7 @@ class Context(AskingContext):
     ) -> None:
         """Report a side effect of this call: `ctx.effect("update", "notes/42", after=data)`. Thread-safe.
 
-        Effects are read by layers such as `assay.profile.Profile`; without one they are discarded.
+        Effects are read by middleware such as `assay.profile.Profile`; without one they are discarded.
 
         Args:
             op: What happened: `create`, `update`, `delete`, `send`, `execute` or `read-external`.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
-    from assay.protocol.layer import Layer
+    from assay.protocol.middleware import Middleware
     from assay.transport.asgi.build import HttpOptions
     from assay.transport.port import Endpoint
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         """A server, as far as it takes to run one."""
 
         @property
-        def layers(self) -> tuple[Layer, ...]: ...
+        def middlewares(self) -> tuple[Middleware, ...]: ...
 
         @property
         def auth(self) -> AuthProvider | None: ...
@@ -41,8 +41,8 @@ def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
     if "event_store" not in options:
         options["event_store"] = MemoryEvents(total_bytes=server.limits.event_bytes)
     app: Application = build(server, **options)
-    for layer in reversed(server.layers):
-        app = layer.publish(app)
+    for middleware in reversed(server.middlewares):
+        app = middleware.publish(app)
     return app if server.auth is None else server.auth.protect(app)
 
 
