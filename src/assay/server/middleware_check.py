@@ -48,9 +48,9 @@ def _check_object(middleware: Any, name: str) -> None:
 
 
 def _is_async(middleware: Callable[..., Any]) -> bool:
-    function = middleware if inspect.isroutine(middleware) else getattr(middleware, "__call__", None)  # noqa: B004
-    wrapped = getattr(middleware, "func", None)  # of `functools.partial`
-    return any(map(inspect.iscoroutinefunction, (middleware, function, wrapped)))
+    return inspect.iscoroutinefunction(middleware) or inspect.iscoroutinefunction(
+        getattr(middleware, "__call__", None)  # noqa: B004 - an object whose __call__ is async is async too
+    )
 
 
 def _check_parameters(middleware: Callable[..., Any], name: str) -> None:
@@ -82,12 +82,14 @@ def check_methods(
 
 
 def _fix_of_method(method: Any, known: Collection[str]) -> str:
-    if isinstance(method, str) and method.startswith("notifications/"):
+    if not isinstance(method, str):
+        return f"{method!r:.60} is not the name of a method: decorate one function, or name methods"
+    if method.startswith("notifications/"):
         return (
             f"{method} is a notification, which middleware does not see: name a request, such as tools/call"
         )
     from difflib import get_close_matches
 
-    similar = get_close_matches(str(method), known, 1)
+    similar = get_close_matches(method, known, 1)
     hint = f"did you mean {similar[0]!r}?" if similar else "register a custom method before its middleware"
     return f"no method {method!r}: {hint}"
