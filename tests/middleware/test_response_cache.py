@@ -330,9 +330,9 @@ async def test_headers_are_compared_with_the_body_also_for_a_stored_result() -> 
 async def test_answers_to_questions_are_not_looked_up_or_stored() -> None:
     cached = Cached("public")
     message = describe("tools/call", {"name": "ask"}, capabilities={"roots": {}})
-    asked = await cached.send(message)
-    params = {"name": "ask", "requestState": asked["requestState"]}
-    (key,) = asked["inputRequests"]
+    question = await cached.send(message)
+    params = {"name": "ask", "requestState": question["requestState"]}
+    (key,) = question["inputRequests"]
     params["inputResponses"] = {key: {"roots": [{"uri": "file:///a"}]}}
     answered = await cached.send(describe("tools/call", params, capabilities={"roots": {}}))
     assert answered["structuredContent"] == 1

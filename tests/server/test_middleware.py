@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -12,9 +13,7 @@ from hypothesis import strategies as st
 
 from assay import (
     Audio,
-    Context,
     Ending,
-    Limits,
     Middleware,
     MiddlewareCall,
     Next,
@@ -30,8 +29,7 @@ from assay import (
 from assay.middleware import Result, ToolList
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.client import TRANSPORTS, connect
-from tests.driving.describing import describe
-from tests.server.scripted import FIRST, GUARD, ScriptedClient, ask, call, finished, quiescence, reached
+from tests.server.scripted import FIRST, ask, call
 
 
 def adding() -> Server:
@@ -364,142 +362,14 @@ async def test_every_transport_and_batches(transport: str) -> None:
     assert [method for method, _ in notes] == ["tools/call", "tools/call"]
 
 
-async def test_questions_pass_through_and_end_a_round() -> None:
-    server, endings = Server("test"), []
+async def test_any_mapping_is_a_result() -> None:
+    server = adding()
 
-    @server.tool
-    async def greet(ctx: Context) -> str:
-        return f"hello {(await ctx.roots())[0].uri}"
+    @server.middleware("own/it")
+    async def replace(call: MiddlewareCall, next: Next[Result]) -> Result:
+        return MappingProxyType({"a": 1})
 
-    @server.middleware
-    async def look(call: MiddlewareCall, next: Next[Result]) -> Result:
-        try:
-            return await next(call)
-        except Exception:
-            pytest.fail("a question is not a failure")
-        except BaseException as error:
-            endings.append(call.ending_of(error))
-            raise
-
-    described = describe("tools/call", {"name": "greet"}, capabilities={"roots": {}})
-    async with asyncio.timeout(GUARD):
-        reply = await server.handle(described)
-    assert b"input_required" in (reply or b"") and endings == [Ending.QUESTION]
-
-
-async def test_handler_and_middleware_are_cancelled_together() -> None:
-    server, notes, begun = Server("test"), [], asyncio.Event()
-
-    @server.tool
-    async def wait() -> None:
-        begun.set()
-        await asyncio.Event().wait()
-
-    @server.middleware
-    async def look(call: MiddlewareCall, next: Next[Result]) -> Result:
-        try:
-            return await next(call)
-        except BaseException as error:
-            notes.append(call.ending_of(error))
-            raise
-
-    async with ScriptedClient(server) as client:
-        notes.clear()
-        task = client.start_call("wait")
-        await reached(begun)
-        await client.cancel(2)
-        assert await finished(task) is None
-    assert notes == [Ending.CANCELLED]
-
-
-@pytest.mark.parametrize("position", ["before", "after", "in a task"])
-async def test_client_can_cancel_while_middleware_waits(position: str) -> None:
-    server, begun = adding(), asyncio.Event()
-
-    @server.middleware("tools/call")
-    async def slow(call: MiddlewareCall, next: Next[ToolResult]) -> ToolResult:
-        async def wait() -> None:
-            begun.set()
-            await asyncio.Event().wait()
-
-        if position == "before":
-            await wait()
-        result = await next(call)
-        await (asyncio.wait_for(wait(), GUARD) if position == "in a task" else wait())
-        return result
-
-    async with ScriptedClient(server) as client:
-        task = client.start_call("add", a=1)
-        await reached(begun)
-        assert list(client.session.in_flight) == [2]
-        await client.cancel(2)
-        assert await finished(task) is None
-        assert client.session.in_flight == {}
-        assert await client.result("ping") == {}
-
-
-async def test_handler_in_a_task_of_its_middleware_is_cancelled() -> None:
-    server, begun, ended = Server("test"), asyncio.Event(), asyncio.Event()
-
-    @server.tool
-    async def wait() -> None:
-        try:
-            begun.set()
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    @server.middleware("tools/call")
-    async def limit(call: MiddlewareCall, next: Next[ToolResult]) -> ToolResult:
-        return await asyncio.ensure_future(next(call))
-
-    async with ScriptedClient(server) as client:
-        task = client.start_call("wait")
-        await reached(begun)
-        await quiescence()
-        await client.cancel(2)
-        assert await finished(task) is None
-        await reached(ended)
-        assert client.session.in_flight == {}
-
-
-async def test_swallowed_cancellation_is_not_answered() -> None:
-    server, begun = Server("test"), asyncio.Event()
-
-    @server.tool
-    async def wait() -> None:
-        begun.set()
-        await asyncio.Event().wait()
-
-    @server.middleware("tools/call")
-    async def swallow(call: MiddlewareCall, next: Next[ToolResult]) -> ToolResult:
-        try:
-            return await next(call)
-        except Exception:
-            return ToolResult([Text("never mind")])
-
-    async with ScriptedClient(server) as client:
-        task = client.start_call("wait")
-        await reached(begun)
-        await client.cancel(2)
-        assert await finished(task) is None
-
-
-async def test_idle_timeout_of_a_tool_is_a_result_and_of_middleware_an_error() -> None:
-    server = Server("test", limits=Limits(idle_timeout=0.01))
-
-    @server.tool
-    async def wait() -> None:
-        await asyncio.Event().wait()
-
-    @server.middleware("tools/call")
-    async def maybe_wait(call: MiddlewareCall, next: Next[ToolResult]) -> ToolResult:
-        if call.arguments:
-            await asyncio.Event().wait()
-        return await next(call)
-
-    assert (await call(server, "wait"))["isError"]
-    assert (await call(server, "wait", {"here": 1}))["code"] == -32603
+    assert (await ask(server, "own/it"))["result"] == {"a": 1}
 
 
 async def test_hooks_of_an_object_are_called() -> None:

@@ -63,7 +63,7 @@ class Logging:
         principal = (
             "" if call.principal is None else f", principal {visible(str(call.principal)[:MAX_LENGTH])}"
         )
-        arguments = f", arguments {_shown(call)}" if self._arguments else ""
+        arguments = f", arguments {_text_of(call)}" if self._arguments else ""
         text = "%s: %s in %.1f ms (%s%s%s)"
         transport = call.scope.transport
         self._log.log(
@@ -71,5 +71,5 @@ class Logging:
         )
 
 
-def _shown(call: MiddlewareCall) -> str:
+def _text_of(call: MiddlewareCall) -> str:
     return visible(encode(call.arguments).decode()[: 4 * MAX_LENGTH])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
@@ -14,6 +14,7 @@ from assay.model.result import Cache, CompleteResult, PromptResult, ReadResult, 
 from assay.protocol.codec import encode
 from assay.protocol.middleware import Ending
 from assay.protocol.scope import Scope
+from assay.revisions.revision import Asking
 
 from .call import Call
 from .context import Context
@@ -43,7 +44,9 @@ class _Params(Struct):
     name: Any = None
     uri: Any = None
     ref: Any = None
-    arguments: Raw = Raw(b"{}")
+    arguments: Raw | UnsetType = UNSET
+    input_responses: Raw | UnsetType = field(name="inputResponses", default=UNSET)
+    request_state: Any = field(name="requestState", default=UNSET)
     meta: Raw | UnsetType = field(name="_meta", default=UNSET)
 
 
@@ -51,6 +54,13 @@ _decode_params: Final = msgspec.json.Decoder(_Params).decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 WITH_ARGUMENTS: Final = frozenset({"tools/call", "prompts/get"})
 """Methods whose arguments are one of their parameters. Those of others are the parameters themselves."""
+EMPTY: Final = Raw(b"{}")
+BOUND_TO: Final[Mapping[str, Callable[[_Params], Raw | None]]] = {
+    "tools/call": lambda params: EMPTY if isinstance(params.arguments, UnsetType) else params.arguments,
+    "prompts/get": lambda params: None if isinstance(params.arguments, UnsetType) else params.arguments,
+    "resources/read": lambda params: None,
+}
+"""What questions belong to besides the name, for the methods that may be answered with questions."""
 NAMED_BY: Final = {
     "tools/call": "name",
     "prompts/get": "name",
@@ -97,7 +107,8 @@ class MiddlewareCall:
         with `replace`."""
         if self._arguments is None:
             own = self.method in WITH_ARGUMENTS
-            decoded = _decode(self._read().arguments if own else self._raw)
+            raw = self._read().arguments if own else self._raw
+            decoded = {} if isinstance(raw, UnsetType) else _decode(raw)
             self._arguments = decoded if own else _without_meta(decoded)
         return self._arguments
 
@@ -153,10 +164,26 @@ class MiddlewareCall:
 
     @property
     def context(self) -> Context:
-        """The context of the request, as handlers get it: to log to the client, or to read its session."""
+        """The context of the request, as handlers get it: to ask the client something, to send it a log
+        message, or to read what is stored for it."""
         if self._context is None:
+            self._allow_questions()
             self._context = Context(self.server_call)
         return self._context
+
+    def _allow_questions(self) -> None:
+        """Read the answers that came with the request, in revisions where a question needs a retry. Otherwise
+        the method does so later, and binds them to the same parameters."""
+        call, name = self.server_call, self.name
+        if call.peer.revision.asking is not Asking.BY_RETRY or call.retry_binding is not None:
+            return
+        if name is None or self.method not in BOUND_TO:
+            return
+        params = self._read()
+        call.retry_binding = (self.method, name, BOUND_TO[self.method](params))
+        if params.input_responses is not UNSET or isinstance(params.request_state, str):
+            state = params.request_state if isinstance(params.request_state, str) else UNSET
+            call.open_round_trips().resume(params.input_responses, state)
 
     @property
     def cache_hint(self) -> Cache:

@@ -101,7 +101,8 @@ class _Step:
         self._serve = serve
         self._is_tool = method == "tools/call"
         self._expected = EXPECTED.get(method, Mapping)
-        self._shape = SHAPES.get(method)
+        as_it_is: Callable[[Any, Revision], Any] = _unshaped if method in EXPECTED else _as_dict
+        self._shape = SHAPES.get(method, as_it_is)
 
     async def run(self, request: MiddlewareCall) -> Any:
         try:
@@ -112,10 +113,8 @@ class _Step:
             result = ToolResult([Text(str(error))], is_error=True)
         if not isinstance(result, self._expected):
             raise self._refuse(result)
-        if self._shape is not None:
-            # Also a result that the function has replaced must fit the client's revision.
-            return self._shape(result, request.server_call.peer.revision)
-        return result
+        # Also a result that the function has replaced must fit the client's revision.
+        return self._shape(result, request.server_call.peer.revision)
 
     async def _proceed(self, request: MiddlewareCall, /) -> Any:
         if not isinstance(request, MiddlewareCall):
@@ -156,6 +155,15 @@ def _decoded(result: Any) -> Any:
 def _shape_prompt(result: PromptResult, revision: Revision) -> PromptResult:
     messages = shape_messages(result.messages, revision)
     return result if messages is result.messages else PromptResult(messages, result.description, result.meta)
+
+
+def _unshaped(result: Any, revision: Revision) -> Any:
+    return result
+
+
+def _as_dict(result: Mapping[str, object], revision: Revision) -> dict[str, object]:
+    """The only mapping that can be encoded."""
+    return result if type(result) is dict else dict(result)
 
 
 SHAPES: Final[Mapping[str, Callable[[Any, Revision], Any]]] = {
