@@ -1,4 +1,4 @@
-"""Public means listed in `__all__` of assay, assay.lab, assay.certify or assay.middleware, and documented in docs/api.md."""
+"""Public means listed in `__all__` of assay or one of its libraries, and documented in docs/api.md."""
 
 import ast
 import re

@@ -81,10 +81,13 @@ def _begin_at_first(method: str, run: Callable[[MiddlewareCall], Any]) -> Serve:
         call.middleware_call = MiddlewareCall(method, call)
         coroutine = run(call.middleware_call)
         try:
-            waiting_for = coroutine.send(None)
-        except StopIteration as returned:
-            return returned.value
-        return await call.supervise_all(SuspendedCoroutine(coroutine, waiting_for))
+            try:
+                waiting_for = coroutine.send(None)
+            except StopIteration as returned:
+                return returned.value
+            return await call.supervise_all(SuspendedCoroutine(coroutine, waiting_for))
+        finally:
+            call.middleware_call = None  # the two refer to each other
 
     return serve
 
