@@ -36,7 +36,7 @@ async def every(call: MiddlewareCall, next: Next[Result]) -> Result:
     assert_type(call.name, str | None)
     assert_type(call.arguments, Mapping[str, object])
     assert_type(call.principal, object)
-    assert_type(call.context, Context)
+    assert_type(Context.of(call), Context)
     result = await next(call)
     if isinstance(result, ToolResult):
         assert_type(result, ToolResult)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from assay import (
     Audio,
+    Context,
     Ending,
     Middleware,
     MiddlewareCall,
@@ -106,7 +107,9 @@ async def test_meta_and_other_parts_of_the_request_are_available() -> None:
 
     @server.middleware("tools/call")
     async def look(call: MiddlewareCall, next: Next[ToolResult]) -> ToolResult:
-        notes.extend([call.meta, call.request_id, call.scope.transport, call.client, call.context.revision])
+        notes.extend(
+            [call.meta, call.request_id, call.scope.transport, call.client, Context.of(call).revision]
+        )
         return await next(call)
 
     await ask(server, "tools/call", name="add", arguments={"a": 1}, _meta={"x": 1})

@@ -73,14 +73,14 @@ async def test_middleware_and_handler_may_both_ask_by_retry(method: str) -> None
 
     @server.middleware(method)
     async def confirm(call: MiddlewareCall, next: Next[Result]) -> Result:
-        if (await call.context.roots(key="outer"))[0].uri != "file:///yes":
+        if (await Context.of(call).roots(key="outer"))[0].uri != "file:///yes":
             raise RpcError(1, "no")
         try:
             return await next(call)
         finally:
             effects.append(len(call.server_call.effects))
 
-    params: dict[str, Any] = {"uri": "note://who"} if method == "resources/read" else {"name": "name"}
+    params: dict[str, Any] = {"uri": "note://who"} if method == "resources/read" else {"name": "who"}
     for key, uri in (("outer", "file:///yes"), ("inner", "file:///ada")):
         reply = await served(server, method, params)
         assert list(reply["inputRequests"]) == [key]
@@ -106,7 +106,7 @@ async def test_middleware_may_begin_to_ask_after_the_handler_has() -> None:
     @server.middleware("prompts/get")
     async def late(call: MiddlewareCall, next: Next[PromptResult]) -> PromptResult:
         if round_number() > 0:
-            assert call.context.revision == "2026-07-28"
+            assert Context.of(call).revision == "2026-07-28"
         return await next(call)
 
     def round_number() -> int:

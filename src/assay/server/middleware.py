@@ -17,7 +17,6 @@ from assay.protocol.scope import Scope
 from assay.revisions.revision import Asking
 
 from .call import Call
-from .context import Context
 
 Result = ToolResult | PromptResult | ReadResult | CompleteResult | InitializeResult | Mapping[str, object]
 """What a request is answered with. Lists and the results of custom methods are mappings."""
@@ -78,7 +77,7 @@ class MiddlewareCall:
     them later.
     """
 
-    __slots__ = ("_arguments", "_context", "_params", "_raw", "method", "server_call")
+    __slots__ = ("_arguments", "_params", "_raw", "method", "server_call")
 
     def __init__(self, method: str, call: Call, raw: Raw | None = None) -> None:
         self.method = method
@@ -88,7 +87,6 @@ class MiddlewareCall:
         self._raw = call.params if raw is None else raw
         self._params: _Params | None = None
         self._arguments: dict[str, object] | None = None
-        self._context: Context | None = None
 
     @property
     def name(self) -> str | None:
@@ -162,18 +160,9 @@ class MiddlewareCall:
         """Name and version of the client; None if it never sent them."""
         return self.server_call.peer.client
 
-    @property
-    def context(self) -> Context:
-        """The context of the request, as handlers get it: to ask the client something, to send it a log
-        message, or to read what is stored for it."""
-        if self._context is None:
-            self._allow_questions()
-            self._context = Context(self.server_call)
-        return self._context
-
-    def _allow_questions(self) -> None:
+    def allow_questions(self) -> None:
         """Read the answers that came with the request, in revisions where a question needs a retry. Otherwise
-        the method does so later, and binds them to the same parameters."""
+        the method does so later, and binds them to the same parameters. `Context.of` does this."""
         call, name = self.server_call, self.name
         if call.peer.revision.asking is not Asking.BY_RETRY or call.retry_binding is not None:
             return

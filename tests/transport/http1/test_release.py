@@ -33,7 +33,7 @@ def uncollected() -> Iterator[None]:
 
 
 async def passing(call: MiddlewareCall, next: Next[Result]) -> Result:
-    assert call.context.request_id == call.request_id
+    assert Context.of(call).request_id == call.request_id
     return await next(call)
 
 
