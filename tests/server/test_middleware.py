@@ -404,3 +404,30 @@ async def test_hooks_of_an_object_are_called() -> None:
     await ask(server, "ping")
     await ask(server, "tools/list")
     assert notes == ["test", None, "note://a", None, "publish", "ping"]
+
+
+NAMES: dict[str, tuple[str, str | None]] = {
+    '{"name":"a","name":"b"}': ("tools/call", "b"),
+    '{"name":"\\u0061"}': ("tools/call", "a"),
+    '{"name":["a"]}': ("tools/call", None),
+    '{"name":null}': ("prompts/get", None),
+    "{}": ("resources/read", None),
+    '{"ref":{"type":"ref/prompt","name":"greet"}}': ("completion/complete", "greet"),
+    '{"ref":{"type":"ref/resource","uri":"note://{name}"}}': ("completion/complete", "note://{name}"),
+    '{"ref":[]}': ("completion/complete", None),
+    '{"name":"a","arguments":[1]}': ("tools/call", "a"),
+}
+
+
+@pytest.mark.parametrize("params", NAMES)
+async def test_name_is_what_the_method_reads_or_nothing(params: str) -> None:
+    server, notes = adding(), []
+
+    @server.middleware
+    async def look(call: MiddlewareCall, next: Next[Result]) -> Result:
+        notes.append((call.name, dict(call.arguments) if call.name == "a" else {}))
+        return await next(call)
+
+    method, name = NAMES[params]
+    await server.handle(f'{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}')
+    assert notes == [(name, {})]

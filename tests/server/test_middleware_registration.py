@@ -30,6 +30,15 @@ def plain(call: Any, next: Any) -> Any:
     return next(call)
 
 
+class Hooked(Middleware):
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any: ...
+
+
+class Publishing(Middleware):
+    def publish(self, app: Any) -> Any:
+        return app
+
+
 MISTAKES: dict[str, tuple[Callable[[Server], object], str, str]] = {
     "not async": (
         lambda server: server.middleware(plain),
@@ -65,6 +74,16 @@ MISTAKES: dict[str, tuple[Callable[[Server], object], str, str]] = {
         lambda server: server.use(5),  # type: ignore[arg-type]
         "middleware int cannot be called",
         "pass a coroutine function with (call, next), or an instance of assay.Middleware",
+    ),
+    "object without __call__": (
+        lambda server: server.use(Middleware()),
+        "middleware Middleware cannot be called",
+        "pass a coroutine function with (call, next), or an instance of assay.Middleware",
+    ),
+    "hooks of another framework": (
+        lambda server: server.use(Hooked()),
+        "middleware Hooked: on_call_tool is never called",
+        'write `@server.middleware("tools/call")`',
     ),
     "misspelt method": (
         lambda server: server.middleware("tool/call")(passing),
@@ -118,8 +137,8 @@ async def with_option(option: int, call: Any, next: Any) -> Any:
 
 @pytest.mark.parametrize(
     "middleware",
-    [passing, Bound(), Bound().method, partial(with_option, 1), Middleware()],
-    ids=["function", "object", "method", "partial", "without a purpose"],
+    [passing, Bound(), Bound().method, partial(with_option, 1), Publishing()],
+    ids=["function", "object", "method", "partial", "without __call__"],
 )
 async def test_what_can_be_called_like_the_function_is_accepted(middleware: Any) -> None:
     server = Server("test")

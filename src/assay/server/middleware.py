@@ -38,14 +38,15 @@ class MiddlewareFunction(Protocol[R]):
 
 
 class _Params(Struct):
-    """The parameters of any method, as far as middleware reads them. The method itself validates them."""
+    """The parameters of any method, as far as middleware reads them. The method itself validates them, so
+    they stay raw: anyone can send a name that is a million lists."""
 
-    name: Any = None
-    uri: Any = None
-    ref: Any = None
+    name: Raw | UnsetType = UNSET
+    uri: Raw | UnsetType = UNSET
+    ref: Raw | UnsetType = UNSET
     arguments: Raw | UnsetType = UNSET
     input_responses: Raw | UnsetType = field(name="inputResponses", default=UNSET)
-    request_state: Any = field(name="requestState", default=UNSET)
+    request_state: Raw | UnsetType = field(name="requestState", default=UNSET)
     meta: Raw | UnsetType = field(name="_meta", default=UNSET)
 
 
@@ -91,13 +92,10 @@ class MiddlewareCall:
     @property
     def name(self) -> str | None:
         """The name of the tool or prompt, or the URI of the resource; None for other methods."""
-        if self.method == "completion/complete":
-            reference = self._read().ref
-            name = reference.get("name", reference.get("uri")) if isinstance(reference, dict) else None
-        else:
-            parameter = NAMED_BY.get(self.method)
-            name = None if parameter is None else getattr(self._read(), parameter)
-        return name if isinstance(name, str) else None
+        parameter = NAMED_BY.get(self.method)
+        if parameter is not None:
+            return _text(getattr(self._read(), parameter))
+        return _name_of_reference(self._read().ref) if self.method == "completion/complete" else None
 
     @property
     def arguments(self) -> Mapping[str, object]:
@@ -170,9 +168,9 @@ class MiddlewareCall:
             return
         params = self._read()
         call.retry_binding = (self.method, name, BOUND_TO[self.method](params))
-        if params.input_responses is not UNSET or isinstance(params.request_state, str):
-            state = params.request_state if isinstance(params.request_state, str) else UNSET
-            call.open_round_trips().resume(params.input_responses, state)
+        state = _text(params.request_state)
+        if params.input_responses is not UNSET or state is not None:
+            call.open_round_trips().resume(params.input_responses, UNSET if state is None else state)
 
     @property
     def cache_hint(self) -> Cache:
@@ -203,6 +201,21 @@ def _decode(raw: Raw) -> dict[str, object]:
     except (msgspec.DecodeError, RecursionError):
         return {}
     return decoded if isinstance(decoded, dict) else {}
+
+
+def _text(raw: Raw | UnsetType) -> str | None:
+    """The text that a parameter is; None for anything else."""
+    if isinstance(raw, UnsetType) or memoryview(raw)[0] != ord('"'):
+        return None
+    return msgspec.json.decode(raw, type=str)
+
+
+def _name_of_reference(raw: Raw | UnsetType) -> str | None:
+    """The prompt or template that a completion is for."""
+    if isinstance(raw, UnsetType) or memoryview(raw)[0] != ord("{"):
+        return None
+    reference = _decode_params(raw)
+    return _text(reference.name) or _text(reference.uri)
 
 
 def _without_meta(members: dict[str, object]) -> dict[str, object]:

@@ -9,6 +9,16 @@ from typing import Any, Final
 from assay.model.error import RegistrationError
 from assay.protocol.middleware import Middleware
 
+HOOKS: Final = ("join", "publish", "changed")
+HOOKS_ELSEWHERE: Final = {
+    "on_call_tool": '@server.middleware("tools/call")',
+    "on_list_tools": '@server.middleware("tools/list")',
+    "on_read_resource": '@server.middleware("resources/read")',
+    "on_get_prompt": '@server.middleware("prompts/get")',
+    "on_request": "@server.middleware",
+    "on_message": "@server.middleware",
+}
+"""Methods that other frameworks call, and what to write here."""
 SIGNATURE: Final = "async def {name}(call, next): ..."
 
 
@@ -29,6 +39,7 @@ def check_middleware(middleware: Any) -> None:
     name = name_of(middleware)
     if inspect.isclass(middleware):
         raise RegistrationError(f"middleware {name} is a class: pass an instance, such as {name}(...)")
+    _check_names(middleware, name)
     if wraps_itself(middleware):
         return
     if not callable(middleware):
@@ -40,10 +51,17 @@ def check_middleware(middleware: Any) -> None:
     _check_parameters(middleware, name)
 
 
+def _check_names(middleware: Any, name: str) -> None:
+    for hook, decorator in HOOKS_ELSEWHERE.items():
+        if hasattr(middleware, hook):
+            raise RegistrationError(f"middleware {name}: {hook} is never called: write `{decorator}`")
+
+
 def _check_object(middleware: Any, name: str) -> None:
-    """An object without `__call__` may still have a purpose: what it publishes, or whom it joins."""
-    if not isinstance(middleware, Middleware):
-        fix = "pass a coroutine function with (call, next), or an instance of assay.Middleware"
+    """An object without `__call__` may still have a purpose: what it publishes, or which server it joins."""
+    hooks = (getattr(type(middleware), hook, None) is not getattr(Middleware, hook) for hook in HOOKS)
+    if not (isinstance(middleware, Middleware) and any(hooks)):
+        fix = "pass a coroutine function with (call, next), or an instance of assay.Middleware with __call__"
         raise RegistrationError(f"middleware {name} cannot be called: {fix}")
 
 
