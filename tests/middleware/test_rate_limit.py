@@ -39,7 +39,7 @@ async def test_requests_beyond_the_burst_are_refused_with_the_time_to_wait() -> 
     assert [await is_served(server) for _ in range(4)] == [True, True, True, False]
     assert await outcome(server) == {
         "code": -31004,
-        "message": "more than 2 requests in 10 s; try again later",
+        "message": "rate limit exceeded: 2 in 10 s; try again later",
         "data": {"retryAfter": 5.0},
     }
     clock.advance(5)

@@ -61,7 +61,7 @@ class RateLimit:
         self._key = key or _caller
         self._clock = clock
         self._buckets: OrderedDict[Hashable, _Bucket] = OrderedDict()
-        self._reason = f"more than {requests:g} requests in {per:g} s"
+        self._reason = f"rate limit exceeded: {requests:g} in {per:g} s"
 
     async def __call__(self, call: MiddlewareCall, next: Next[Result]) -> Result:
         seconds = self._take(self._key(call))
