@@ -13,15 +13,17 @@ _NAMES_BY_MODULE = {
     "assay.model.content": "Annotations Audio Contents EmbeddedResource Icon Image ResourceLink Text",
     "assay.model.definition": "ToolAnnotations",
     "assay.model.error": (
-        "AskError AssayError InsufficientScope MissingExtra RegistrationError ResourceNotFound RpcError"
+        "AskError AssayError Busy InsufficientScope MissingExtra RegistrationError ResourceNotFound RpcError"
         " TlsError ToolError"
     ),
     "assay.model.limits": "Limits",
-    "assay.model.result": "Cache Completion Message PromptResult ToolResult",
+    "assay.model.result": "Cache Completion Message PromptResult ReadResult ToolResult",
     "assay.model.strictness": "Strictness",
+    "assay.protocol.middleware": "Ending Middleware",
     "assay.protocol.scope": "Scope",
     "assay.server.context": "Context",
     "assay.server.header": "Header",
+    "assay.server.middleware": "MiddlewareCall Next",
     "assay.server.sealer": "EncryptingSealer",
     "assay.server.server": "Server",
     "assay.transport.asgi.response": "Response",

@@ -12,6 +12,7 @@ from assay.model.content import Text as Text
 from assay.model.definition import ToolAnnotations as ToolAnnotations
 from assay.model.error import AskError as AskError
 from assay.model.error import AssayError as AssayError
+from assay.model.error import Busy as Busy
 from assay.model.error import InsufficientScope as InsufficientScope
 from assay.model.error import MissingExtra as MissingExtra
 from assay.model.error import RegistrationError as RegistrationError
@@ -24,11 +25,16 @@ from assay.model.result import Cache as Cache
 from assay.model.result import Completion as Completion
 from assay.model.result import Message as Message
 from assay.model.result import PromptResult as PromptResult
+from assay.model.result import ReadResult as ReadResult
 from assay.model.result import ToolResult as ToolResult
 from assay.model.strictness import Strictness as Strictness
+from assay.protocol.middleware import Ending as Ending
+from assay.protocol.middleware import Middleware as Middleware
 from assay.protocol.scope import Scope as Scope
 from assay.server.context import Context as Context
 from assay.server.header import Header as Header
+from assay.server.middleware import MiddlewareCall as MiddlewareCall
+from assay.server.middleware import Next as Next
 from assay.server.sealer import EncryptingSealer as EncryptingSealer
 from assay.server.server import Server as Server
 from assay.transport.asgi.response import Response as Response

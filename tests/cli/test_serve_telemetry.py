@@ -19,7 +19,7 @@ from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
 from assay.lab.harness.subject.otlp import Receiver, attributes
 from assay.revisions.registry import HANDSHAKE
-from assay.telemetry.layer import OPERATIONS
+from assay.telemetry.middleware import OPERATIONS
 from tests.driving.answer import PATIENCE
 from tests.driving.describing import REVISION, describe, mirrors
 from tests.driving.messages import initialize, request

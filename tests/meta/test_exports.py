@@ -1,4 +1,4 @@
-"""Public means listed in `__all__` of assay, assay.lab or assay.certify, and documented in docs/api.md."""
+"""Public means listed in `__all__` of assay or one of its libraries, and documented in docs/api.md."""
 
 import ast
 import re
@@ -10,6 +10,7 @@ import pytest
 
 import assay.certify
 import assay.lab
+import assay.middleware
 from tests.meta.tree import PACKAGE, ROOT, expect_none
 
 HEADING = re.compile(r"^### `([A-Za-z_]\w*)[^`]*`\s*$", re.MULTILINE)
@@ -32,7 +33,12 @@ def test_the_public_names_are_the_documented_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("package", "section"), [(assay.lab, "Judge from code"), (assay.certify, "Certify from code")]
+    ("package", "section"),
+    [
+        (assay.lab, "Judge from code"),
+        (assay.certify, "Certify from code"),
+        (assay.middleware, "Middleware"),
+    ],
 )
 def test_the_names_of_the_libraries_are_documented(package: ModuleType, section: str) -> None:
     page = (ROOT / "docs" / "api.md").read_text("utf-8")

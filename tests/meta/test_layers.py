@@ -12,7 +12,7 @@ ROOT = "assay"
 PROTOCOL_CORE = frozenset({"model", "revisions", "protocol"})
 ENDS = PROTOCOL_CORE | {"transport", "store"}
 LAYERS_0_TO_4 = ENDS | {"signing", "authority", "server", "client", "auth", "profile", "telemetry"}
-EVERYTHING = LAYERS_0_TO_4 | {"bundled", "lab", "certify", "cli", "testing", ROOT}
+EVERYTHING = LAYERS_0_TO_4 | {"middleware", "bundled", "lab", "certify", "cli", "testing", ROOT}
 
 # What every way to judge stands on; the rest of the lab's top modules stand on its suites.
 LAB_LIBRARY = frozenset(
@@ -54,6 +54,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "auth": PROTOCOL_CORE,
     "profile": PROTOCOL_CORE | {"signing"},
     "telemetry": PROTOCOL_CORE,
+    "middleware": PROTOCOL_CORE | {"server"},
     "bundled": {ROOT, "server", "client", "auth"},
     "lab": {"lab", "model", "revisions"},
     "lab.harness": {"model", "revisions", "protocol.codec", "protocol.framing", "transport", "authority"},

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay import Context, Scope, Server
+from assay import Context, Middleware, Scope, Server
 from assay.server.context import LEVELS
 from tests.server.scripted import FIRST, NEWEST, ScriptedClient, call, finished
 
@@ -289,17 +289,14 @@ async def test_close_stream_asks_the_transport() -> None:
     assert detached == [1.5]
 
 
-class Collecting:
-    """A layer that collects the effects of every call."""
+class Collecting(Middleware):
+    """Collects the effects of every call."""
 
     def __init__(self) -> None:
         self.effects: list[Any] = []
 
     def join(self, server: Server) -> None:
         server.tables.clear()
-
-    def publish(self, app: Any) -> Any:
-        return app
 
     def wrap(self, method: str, serve: Any) -> Any:
         async def collected(call: Any) -> Any:
@@ -311,9 +308,9 @@ class Collecting:
         return collected
 
 
-async def test_layers_see_effects_also_from_a_thread() -> None:
-    server, layer = Server("test"), Collecting()
-    server.use(layer)
+async def test_middleware_sees_effects_also_from_a_thread() -> None:
+    server, middleware = Server("test"), Collecting()
+    server.use(middleware)
 
     @server.tool
     def move(ctx: Context) -> None:
@@ -325,7 +322,7 @@ async def test_layers_see_effects_also_from_a_thread() -> None:
 
     await call(server, "move")
     await call(server, "look")
-    assert layer.effects == [[("create", "b"), ("delete", "a")], []]
+    assert middleware.effects == [[("create", "b"), ("delete", "a")], []]
 
 
 async def test_unknown_effect_is_an_error() -> None:

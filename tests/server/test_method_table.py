@@ -1,4 +1,4 @@
-"""Layers around the methods of a server."""
+"""Middleware that wraps the methods of a server."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from assay import RpcError, Server
+from assay import Middleware, RpcError, Server
 from tests.server.scripted import ask
 
 Serve = Callable[[Any], Awaitable[Any]]
 
 
-class Noting:
-    """A layer that records requests and results."""
+class Noting(Middleware):
+    """Records requests and results."""
 
     def __init__(self, name: str, notes: list[str]) -> None:
         self.name = name
@@ -47,20 +47,20 @@ def notes() -> list[str]:
     return []
 
 
-def layered(notes: list[str], *names: str) -> Server:
+def wrapped(notes: list[str], *names: str) -> Server:
     server = Server("test")
     for name in names:
         server.use(Noting(name, notes))
     return server
 
 
-async def test_first_layer_is_the_outermost(notes: list[str]) -> None:
-    server = layered(notes, "one", "two")
+async def test_first_middleware_is_the_outermost(notes: list[str]) -> None:
+    server = wrapped(notes, "one", "two")
     await ask(server, "ping")
     assert notes == ["one before ping", "two before ping", "two after ping", "one after ping"]
 
 
-async def test_layer_added_later_wraps_methods_used_before(notes: list[str]) -> None:
+async def test_middleware_added_later_wraps_methods_used_before(notes: list[str]) -> None:
     server = Server("test")
     await ask(server, "ping")
     server.use(Noting("late", notes))
@@ -68,14 +68,14 @@ async def test_layer_added_later_wraps_methods_used_before(notes: list[str]) -> 
     assert notes == ["late before ping", "late after ping"]
 
 
-async def test_layer_sees_unknown_methods(notes: list[str]) -> None:
-    answer = await ask(layered(notes, "one"), "no/such")
+async def test_middleware_sees_unknown_methods(notes: list[str]) -> None:
+    answer = await ask(wrapped(notes, "one"), "no/such")
     assert answer["error"]["code"] == -32601
     assert notes == ["one before no/such", "one sees -32601", "one after no/such"]
 
 
-async def test_layer_wraps_custom_methods(notes: list[str]) -> None:
-    server = layered(notes, "one")
+async def test_middleware_wraps_custom_methods(notes: list[str]) -> None:
+    server = wrapped(notes, "one")
 
     @server.method("own/it")
     async def it() -> dict[str, Any]:
@@ -86,12 +86,12 @@ async def test_layer_wraps_custom_methods(notes: list[str]) -> None:
     assert notes == ["one before own/it", "one after own/it"]
 
 
-def test_layer_joins_its_server_once(notes: list[str]) -> None:
-    server, layer = Server("test"), Noting("one", notes)
-    server.use(layer)
-    assert layer.joined == [server]
+def test_middleware_joins_its_server_once(notes: list[str]) -> None:
+    server, middleware = Server("test"), Noting("one", notes)
+    server.use(middleware)
+    assert middleware.joined == [server]
 
 
-def test_innermost_layer_publishes_first(notes: list[str]) -> None:
-    layered(notes, "one", "two").asgi()
+def test_innermost_middleware_publishes_first(notes: list[str]) -> None:
+    wrapped(notes, "one", "two").asgi()
     assert notes == ["two publishes", "one publishes"]

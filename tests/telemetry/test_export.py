@@ -15,7 +15,7 @@ from assay.revisions.revision import Revision
 from assay.server.server import Server
 from assay.telemetry import Telemetry
 from assay.telemetry.export import NOISY_LOGGERS, Export, RateLimitFilter
-from assay.telemetry.layer import OPERATIONS, SESSIONS
+from assay.telemetry.middleware import OPERATIONS, SESSIONS
 from tests.driving.client import connect
 from tests.driving.describing import DescribingClient
 from tests.telemetry.observed import make_server

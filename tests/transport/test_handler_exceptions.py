@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from assay import Server
-from assay.protocol.layer import Serve
+from assay.protocol.middleware import Middleware, Serve
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Batching
 from tests.driving.client import SESSIONED, Client, connect
@@ -163,16 +163,11 @@ async def test_handler_that_cancels_its_own_task_leaves_the_other_answers_of_a_b
         assert (await client.answer(1))["error"] == INTERNAL
 
 
-class RaisingLayer:
-    """A layer that ends every `tools/list` with an exception."""
+class RaisingMiddleware(Middleware):
+    """Ends every `tools/list` with an exception."""
 
     def __init__(self, make: Callable[[], BaseException]) -> None:
         self._make = make
-
-    def join(self, server: Any) -> None: ...
-
-    def publish(self, app: Any) -> Any:
-        return app
 
     def wrap(self, method: str, serve: Serve) -> Serve:
         async def fail(call: Any) -> NoReturn:
@@ -182,9 +177,9 @@ class RaisingLayer:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-async def test_exception_of_a_layer_is_answered(ending: str) -> None:
+async def test_exception_of_middleware_is_answered(ending: str) -> None:
     server = raising(ENDINGS[ending])
-    server.use(RaisingLayer(ENDINGS[ending]))
+    server.use(RaisingMiddleware(ENDINGS[ending]))
     async with connect(server, "memory", NEWEST) as client:
         assert await client.error("tools/list") == INTERNAL
 

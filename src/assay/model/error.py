@@ -33,6 +33,8 @@ UNSUPPORTED_VERSION: Final = -32022
 INSUFFICIENT_SCOPE: Final = -31003
 BUSY: Final = -31004
 
+RETRY_AFTER: Final = "retryAfter"
+"""Seconds, in the data of `Busy`."""
 STOPPING: Final = "the server is stopping"
 """Why a request is refused or ended, on every transport."""
 
@@ -69,10 +71,12 @@ class MalformedMessage(RpcError):
 
 
 class Busy(RpcError):
-    """A limit of the server is reached. The same request may be served later."""
+    """A limit is reached. The same request may be served later; over HTTP the status is 503."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(BUSY, f"{reason}; try again later")
+    def __init__(self, reason: str, *, retry_after: float | None = None) -> None:
+        """`retry_after` is the number of seconds after which the same request may be served, if known."""
+        data = None if retry_after is None else {RETRY_AFTER: retry_after}
+        super().__init__(BUSY, f"{reason}; try again later", data)
 
 
 class InsufficientScope(RpcError):

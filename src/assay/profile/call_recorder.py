@@ -10,8 +10,8 @@ from assay.model.effect import Effect
 from assay.model.error import RpcError
 from assay.model.jsonrpc import CallParams
 from assay.model.visible import visible_record
-from assay.protocol.layer import Ending
-from assay.protocol.layer import LayeredCall as Call
+from assay.protocol.middleware import Ending
+from assay.protocol.middleware import ServedCall as Call
 
 from .digests import EMPTY_OBJECT, digest, digest_of_effects, digest_of_json
 from .port import LedgerFailed, LedgerPort, LedgerPosition, Record

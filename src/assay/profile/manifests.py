@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from assay.protocol.codec import encode
-from assay.protocol.layer import Component, Host
+from assay.protocol.middleware import Component, Host
 from assay.revisions.registry import HANDSHAKE
 
 from .digests import canonical, digest, digest_of

@@ -1,4 +1,4 @@
-"""The marketplace profile, as a layer around a server: `server.use(Profile())`."""
+"""The marketplace profile, as middleware of a server: `server.use(Profile())`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from assay.model.error import RegistrationError
 from assay.model.result import PromptResult, ReadResult
 from assay.protocol.codec import decode_params
 from assay.protocol.http.asgi import Application
-from assay.protocol.layer import Host, Serve
-from assay.protocol.layer import LayeredCall as Call
+from assay.protocol.middleware import Host, Middleware, Serve
+from assay.protocol.middleware import ServedCall as Call
 
 from .call_recorder import CallRecorder
 from .manifests import LISTS, Manifests
@@ -35,7 +35,7 @@ _target: Final = msgspec.json.Decoder(_Target).decode
 NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-class Profile:
+class Profile(Middleware):
     """Makes a server conform to the profile: it tags what is read, reports effects, versions prompts, refuses
     batches and serves manifests. Each server needs its own.
 

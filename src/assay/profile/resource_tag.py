@@ -9,7 +9,7 @@ from typing import Any, Final
 from assay.model.content import Contents
 from assay.model.error import RpcError
 from assay.model.result import ReadResult
-from assay.protocol.layer import ResourceGroup
+from assay.protocol.middleware import ResourceGroup
 
 from .keys import PROVENANCE, RETENTION
 from .retention import Retention, tier_in

@@ -16,8 +16,8 @@ from assay.model.error import RpcError
 from assay.model.jsonrpc import CallParams
 from assay.model.result import ToolResult
 from assay.protocol.codec import decode_params, encode
-from assay.protocol.layer import Component, ComponentRegistry
-from assay.protocol.layer import LayeredCall as Call
+from assay.protocol.middleware import Component, ComponentRegistry
+from assay.protocol.middleware import ServedCall as Call
 
 from .digests import digest_of_content, digest_of_json
 from .keys import EFFECTS

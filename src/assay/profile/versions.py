@@ -15,8 +15,8 @@ from msgspec import Struct
 from assay.model.definition import PromptDefinition
 from assay.model.result import PromptResult
 from assay.model.visible import visible_record
-from assay.protocol.layer import Host
-from assay.protocol.layer import PromptComponent as Prompt
+from assay.protocol.middleware import Host
+from assay.protocol.middleware import PromptComponent as Prompt
 from assay.revisions.revision import Revision
 
 from .digests import digest_of

@@ -21,7 +21,7 @@ from assay.model.result import Cache
 from assay.model.visible import visible_record
 from assay.protocol.codec import decode_params, encode
 from assay.protocol.coroutine import is_closing
-from assay.protocol.layer import Ending
+from assay.protocol.middleware import Ending
 from assay.protocol.scope import Scope, Send
 from assay.protocol.session import Peer, Session
 from assay.revisions.revision import Opening, Revision
@@ -38,7 +38,7 @@ class EndedEarly(Exception):
     """The request was ended from outside its handler."""
 
     answered = True
-    """Whether the client gets an answer. Layers that cannot import this class read the attribute."""
+    """Whether the client gets an answer. Middleware that cannot import this class reads the attribute."""
 
     def copy(self) -> EndedEarly:
         """The exception to raise. The traceback of the call's own would refer to the call."""
@@ -88,9 +88,15 @@ class Call:
     """Effects that the handler has reported so far."""
     blocking_waits: Collection[Future[Any]] = ()
     """Futures that the handler's threads block on; cancelled when the request ends early."""
+    middleware_call: Any = None
+    """The call as middleware sees it, once a middleware that is a function has begun."""
     is_waiting = False
     """Whether the handler has not started yet, because others occupy the limits or threads."""
     _task: asyncio.Task[Any] | None = None
+    _departure: asyncio.Task[None] | None = None
+    _is_supervised_outside = False
+    """Whether `supervise_all` covers the handler and what is around it."""
+    _is_acknowledged = False
     _timer: asyncio.TimerHandle | None = None
     _deadline = 0.0
     _paused = 0
@@ -126,6 +132,12 @@ class Call:
         if granted is not None and not granted.issuperset(scopes):
             raise InsufficientScope(required)
         self.required_scopes = required  # only on success: a handler may catch the error and do without
+
+    @property
+    def cache_hint(self) -> Cache:
+        """How the result may be cached: one that depends on the caller, only for that caller."""
+        cache = self.cache or self.services.cache
+        return msgspec.structs.replace(cache, cache_scope="private") if self.private else cache
 
     def declaration(self, revision: Revision) -> dict[str, Any]:
         """The server's capabilities, as this client gets them."""
@@ -167,14 +179,8 @@ class Call:
         Raises:
             EndedEarly: it was ended from outside.
         """
-        self._task = asyncio.current_task()
-        assert self._task is not None
-        self.services.running.add(self, self._task)
-        session = self.session
-        if session is not None:
-            session.in_flight[self.id] = self
-        self._start_timer()
-        departure = self._watch_departure()
+        if self._task is None:
+            self._begin_supervision()
         try:
             value = await work
         except BaseException as error:
@@ -184,18 +190,65 @@ class Call:
             self._acknowledge_cancel()
             raise self.ended.copy() from None
         finally:
-            self._task = None
-            self.services.running.remove(self)
-            self._stop_timer()
-            if departure is not None:
-                departure.cancel()
-            if session is not None:
-                session.in_flight.pop(self.id, None)
+            if not self._is_supervised_outside:
+                self._end_supervision()
         if self.ended is not None:
             # The handler caught the cancellation and returned: discard its result.
             self._acknowledge_cancel()
             raise self.ended.copy()
         return value
+
+    async def supervise_all(self, work: Awaitable[T]) -> T:
+        """The same for middleware and the handler that it calls, whose own supervision is part of this one.
+
+        How a call ends early is up to the handler, if it has begun: a tool answers a timeout with a result.
+
+        Raises:
+            EndedEarly: it was ended from outside.
+        """
+        self._is_supervised_outside = True
+        if self._task is None:
+            self._begin_supervision()
+        elif (task := asyncio.current_task()) is not None:
+            # The handler may run in a task of its middleware. A cancellation begins at this one.
+            self._task = task
+            self.services.running.add(self, task)
+        try:
+            value = await work
+        except BaseException as error:
+            if self.ended is None or is_closing(error) or isinstance(error, Exception):
+                raise
+            self._acknowledge_cancel()
+            raise self.ended.copy() from None
+        finally:
+            self._end_supervision()
+        if self.ended is not None:
+            is_answered = self._is_acknowledged and self.ended.answered
+            self._acknowledge_cancel()
+            if not is_answered:
+                raise self.ended.copy()
+        return value
+
+    def _begin_supervision(self) -> None:
+        self._task = asyncio.current_task()
+        assert self._task is not None
+        self.services.running.add(self, self._task)
+        session = self.session
+        if session is not None:
+            session.in_flight[self.id] = self
+        self._start_timer()
+        self._departure = self._watch_departure()
+
+    def _end_supervision(self) -> None:
+        self._task = None
+        self.services.running.remove(self)
+        self._stop_timer()
+        if self._departure is not None:
+            # The exception of a cancelled task refers to this object: keep no reference to the task.
+            self._departure.cancel()
+            self._departure = None
+        if self.session is not None:
+            self.session.in_flight.pop(self.id, None)
 
     def ending_of(self, error: BaseException) -> Ending:
         """Classify an exception that ends the request; call this where it was caught.
@@ -244,7 +297,8 @@ class Call:
     def _acknowledge_cancel(self) -> None:
         # Without this, asyncio would mistake our cancellation for one by the task's owner.
         task = asyncio.current_task()
-        if task is not None:
+        if task is not None and task is (self._task or task) and not self._is_acknowledged:
+            self._is_acknowledged = True
             task.uncancel()
 
     def keep_alive(self) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from .asking import AskingContext
 from .call import Call, Cancelled
 
 if TYPE_CHECKING:
+    from .middleware import MiddlewareCall
     from .server import Server
 
 T = TypeVar("T")
@@ -53,6 +54,12 @@ class Context(AskingContext):
         self._call = call
         self._loop = asyncio.get_running_loop()
         self._progress: float | None = None
+
+    @classmethod
+    def of(cls, call: MiddlewareCall) -> Self:
+        """The context of a request, for middleware: `await Context.of(call).log("info", call.name)`."""
+        call.allow_questions()
+        return cls(call.server_call)
 
     @property
     def request_id(self) -> RequestId:
@@ -146,7 +153,7 @@ class Context(AskingContext):
     ) -> None:
         """Report a side effect of this call: `ctx.effect("update", "notes/42", after=data)`. Thread-safe.
 
-        Effects are read by layers such as `assay.profile.Profile`; without one they are discarded.
+        Effects are read by middleware such as `assay.profile.Profile`; without one they are discarded.
 
         Args:
             op: What happened: `create`, `update`, `delete`, `send`, `execute` or `read-external`.

@@ -10,11 +10,10 @@ from msgspec import UNSET, Struct
 
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
-from assay.model.result import Cache
 from assay.protocol.codec import decode_params, error_reply, known_id
 from assay.protocol.declaration import cached_peer, declared_peer, describes_itself, read_declaration
-from assay.protocol.layer import Ending
 from assay.protocol.lifecycle import State, input_of
+from assay.protocol.middleware import Ending
 from assay.protocol.scope import Scope, Send
 from assay.protocol.session import STATELESS, Peer, Session
 from assay.revisions.registry import SELF_DESCRIBING
@@ -40,20 +39,18 @@ _cancel_params = msgspec.json.Decoder(_CancelParams).decode
 class Dispatcher:
     """Serves the decoded messages of one server."""
 
-    __slots__ = ("_accepts_batches", "_cache", "_services", "_tables", "_writer")
+    __slots__ = ("_accepts_batches", "_services", "_tables", "_writer")
 
     def __init__(
         self,
         services: Services,
         tables: MethodTables,
         writer: ResultWriter,
-        cache: Cache,
         accepts_batches: Callable[[], bool],
     ) -> None:
         self._services = services
         self._tables = tables
         self._writer = writer
-        self._cache = cache
         self._accepts_batches = accepts_batches
 
     async def dispatch(self, message: Envelope, send: Send | None, scope: Scope) -> Outcome | None:
@@ -93,7 +90,7 @@ class Dispatcher:
         finally:
             call.finished = True
         if revision.results is Results.TYPED:
-            cache = self._cache_of(call) if method in revision.cacheable else None
+            cache = call.cache_hint if method in revision.cacheable else None
             result = self._writer.complete(result, cache)
         return Reply(call.id, result)
 
@@ -103,11 +100,6 @@ class Dispatcher:
             return Reply(call.id, self._writer.input_required(needed.result))
         failure = to_rpc_error(error, call, method)
         return None if failure is None else error_reply(failure, call.id)
-
-    def _cache_of(self, call: Call) -> Cache:
-        """How a result may be cached: one that depends on the caller, only by that caller."""
-        cache = call.cache or self._cache
-        return msgspec.structs.replace(cache, cache_scope="private") if call.private else cache
 
     async def dispatch_batch(
         self, members: list[Envelope | MalformedMessage], send: Send | None, scope: Scope

@@ -1,4 +1,4 @@
-"""Which methods a server has under each revision, behind their scopes and inside its layers."""
+"""Which methods a server has under each revision, behind their scopes and inside its middleware."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.model.error import METHOD_NOT_FOUND, RpcError
 from assay.protocol.declaration import unsupported
-from assay.protocol.layer import Layer, Serve
+from assay.protocol.middleware import Middleware, Serve
 from assay.revisions.revision import Revision
 from assay.revisions.served import EVERY, Served
 
@@ -24,10 +24,10 @@ class MethodTables(dict[Revision, MethodTable]):
     """The methods of each revision by name. A table is built at its first use; `clear` discards all of them
     when something was registered."""
 
-    layers: tuple[Layer, ...] = ()
-    """The layers around all methods, the outermost first."""
     served = EVERY
     """The revisions that are served."""
+    middlewares: tuple[Middleware, ...] = ()
+    """What wraps the methods, the outermost first."""
 
     def __init__(
         self,
@@ -83,16 +83,25 @@ class MethodTables(dict[Revision, MethodTable]):
         return serve_if_granted if required else serve
 
     def _wrap(self, method: str, serve: Serve) -> Serve:
-        for layer in reversed(self.layers):
-            serve = layer.wrap(method, serve)
+        for middleware in reversed(self.middlewares):
+            serve = middleware.wrap(method, serve)
         return serve
 
-    def use(self, layer: Layer) -> None:
-        self.layers = (*self.layers, layer)
+    def use(self, middleware: Middleware) -> None:
+        self.middlewares = (*self.middlewares, middleware)
         self.clear()
 
+    def clear(self) -> None:
+        super().clear()
+        self.report(None)
+
+    def report(self, uri: str | None) -> None:
+        """Report a change to the middleware: the URI of a resource; without one, a registration."""
+        for middleware in self.middlewares:
+            middleware.changed(uri)
+
     def unknown(self, method: str) -> Serve:
-        """Refuses a method that does not exist, in this revision or at all. Layers see these requests."""
+        """Refuses a method that does not exist, in this revision or at all. Middleware sees them, too."""
 
         async def refuse(call: Call) -> Any:
             revision = call.peer.revision

@@ -89,9 +89,11 @@ class Resources:
         """
         check_readable(uri)
         if self._access is not None:
+            call.private = True
             await check_access(self._access, uri, call.scope)
         resource, variables = self.find(uri)
         if resource.access is not None:
+            call.private = True
             await check_access(resource.access, uri, call.scope)
         call.require(resource.scopes)
         return resource, variables

@@ -91,13 +91,17 @@ class RoundTrips:
         self._used: set[str] = set()
         self._waiting: list[asyncio.Future[Any]] = []
         self._ending: BaseException | None = None
+        self._is_resumed = False
 
     def resume(self, responses: Raw | UnsetType, state: str | UnsetType) -> None:
-        """Read the state and the answers that came with the request.
+        """Read the state and the answers that came with the request. Middleware may have done so before.
 
         Raises:
             RpcError: the state was not sealed here, or for another request; or the responses are malformed.
         """
+        if self._is_resumed:
+            return
+        self._is_resumed = True
         if not isinstance(state, UnsetType):
             self._unseal(state)
         if not isinstance(responses, UnsetType):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Unpack, cast
 
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
-    from assay.protocol.layer import Layer
+    from assay.protocol.middleware import Middleware
     from assay.transport.asgi.build import HttpOptions, RunOptions
     from assay.transport.port import Endpoint
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         """A server, as far as it takes to run one."""
 
         @property
-        def layers(self) -> tuple[Layer, ...]: ...
+        def middlewares(self) -> tuple[Middleware, ...]: ...
 
         @property
         def auth(self) -> AuthProvider | None: ...
@@ -40,8 +40,8 @@ def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
     if "event_store" not in options:
         options["event_store"] = MemoryEvents(total_bytes=server.limits.event_bytes)
     app: Application = build(server, **options)
-    for layer in reversed(server.layers):
-        app = layer.publish(app)
+    for middleware in reversed(server.middlewares):
+        app = middleware.publish(app)
     return app if server.auth is None else server.auth.protect(app)
 
 

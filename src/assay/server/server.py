@@ -18,7 +18,6 @@ from assay.model.session import SessionRecord
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.codec import decode, encode, encode_outcome, error_reply
-from assay.protocol.layer import Layer
 from assay.protocol.lifecycle import STEPS, STRICT_STEPS
 from assay.protocol.scope import Scope, Send
 from assay.protocol.seal import Sealer
@@ -36,6 +35,7 @@ from .dispatch import Dispatcher
 from .feature import Features
 from .hosting import Hosting
 from .method_table import MethodTables
+from .middleware_registration import MiddlewareRegistration
 from .notifier import ChangeNotifier
 from .option_check import check_options
 from .protocol_method import ProtocolMethods
@@ -51,7 +51,7 @@ from .typed_result import ResultWriter
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Server(Registration, Hosting):
+class Server(Registration, MiddlewareRegistration, Hosting):
     """An MCP server for every protocol revision.
 
         from assay import Server
@@ -152,11 +152,11 @@ class Server(Registration, Hosting):
         self.notifier = ChangeNotifier(features.has)
         limits = self.limits
         threads = ThreadPool(limits.threads, limits.spare_threads, limits.idle_timeout)
-        self._services = Services(self, limits, features, threads, sealer, ClientStates(limits))
+        self._services = Services(self, limits, features, threads, sealer, ClientStates(limits), cache)
         methods = ProtocolMethods(components, self.notifier, self, self.start)
         self.tables = MethodTables(methods, components, features, self.method_scopes)
         dispatcher = Dispatcher(
-            self._services, self.tables, ResultWriter(self.info), cache, lambda: not self.strictness.single
+            self._services, self.tables, ResultWriter(self.info), lambda: not self.strictness.single
         )
         # For transports, which decode messages themselves.
         self.dispatch = dispatcher.dispatch
@@ -192,20 +192,6 @@ class Server(Registration, Hosting):
         except ValueError as error:
             raise RegistrationError(str(error)) from None
 
-    @property
-    def layers(self) -> tuple[Layer, ...]:
-        """The layers around all methods, the outermost first; see `use`."""
-        return self.tables.layers
-
-    def use(self, layer: Layer) -> None:
-        """Add a layer, such as `assay.profile.Profile` or `assay.telemetry.Telemetry`, around every method.
-
-        A layer sees each request before it is served, and its result or exception after. Those added first
-        are outermost.
-        """
-        layer.join(self)
-        self.tables.use(layer)
-
     def background(self, function: F) -> F:
         """Register a coroutine function that runs as long as the server serves.
 
@@ -223,6 +209,7 @@ class Server(Registration, Hosting):
     def resource_updated(self, uri: str) -> None:
         """Notify clients that subscribed to a resource that its contents have changed. Thread-safe."""
         self.notifier.resource_updated(uri)
+        self.tables.report(uri)
 
     async def handle(
         self,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.model.limits import Limits
+from assay.model.result import Cache
 from assay.protocol.seal import Sealer
 
 from .client_state import ClientStates
@@ -26,4 +27,6 @@ class Services:
     thread_pool: ThreadPool
     sealer: Sealer
     client_states: ClientStates
+    cache: Cache
+    """How long clients may reuse lists."""
     running: RunningCalls = field(default_factory=RunningCalls)

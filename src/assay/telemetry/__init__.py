@@ -7,6 +7,6 @@ try:
 except ImportError:
     raise MissingExtra('telemetry needs opentelemetry-api: pip install "assay-mcp[otel]"') from None
 
-from .layer import Telemetry
+from .middleware import Telemetry
 
 __all__ = ["Telemetry"]

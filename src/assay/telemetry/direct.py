@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from random import getrandbits
 from time import time_ns
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from opentelemetry import context as contexts
 from opentelemetry import trace
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
-from assay.protocol.layer import Ending, Host, Serve
-from assay.protocol.layer import LayeredCall as Call
+from assay.protocol.middleware import Ending, Host, Middleware, Serve
+from assay.protocol.middleware import ServedCall as Call
 
 from .labels import INITIALIZE, MAX_LENGTH, NETWORK, VERSION, MethodLabels
 from .otlp import RequestSpan
@@ -24,13 +24,12 @@ from .outcome import OK, of_exception, of_result
 from .parent import Parent
 from .subject import read_params
 
-A = TypeVar("A")
 SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 NOTHING: Final[dict[str, str]] = {}
 
 
-class DirectTelemetry:
-    """A layer like `Telemetry`; add it to a server before other layers."""
+class DirectTelemetry(Middleware):
+    """Like `Telemetry`; add it to a server before other middleware."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
@@ -38,9 +37,6 @@ class DirectTelemetry:
 
     def join(self, server: Host, /) -> None:
         self._host = server
-
-    def publish(self, app: A, /) -> A:
-        return app
 
     def wrap(self, method: str, serve: Serve, /) -> Serve:
         method_labels = MethodLabels(self._host, method, profile=True)

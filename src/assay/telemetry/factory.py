@@ -10,7 +10,7 @@ from assay.model.error import MissingExtra
 
 try:
     from .direct import DirectTelemetry
-    from .layer import Telemetry
+    from .middleware import Telemetry
 except ImportError:
     raise MissingExtra('exporting telemetry needs more packages: pip install "assay-mcp[otel]"') from None
 from .outbox import Outbox
@@ -27,9 +27,8 @@ SUPPORTED: Final = frozenset(
 def open_telemetry(
     url: str | None, *, service: str, version: str, environment: Mapping[str, str]
 ) -> tuple[DirectTelemetry | Telemetry, Callable[[], object]]:
-    """A layer that exports to the collector at the URL or in the environment, and a function that sends the
-    rest at
-    exit."""
+    """Middleware that exports to the collector at the URL or in the environment, and a function that sends
+    the rest at exit."""
     variables = {name for name in environment if name.startswith("OTEL_")}
     endpoint = url or environment.get(ENDPOINT)
     if endpoint is None or variables - SUPPORTED:

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from assay.protocol.layer import Host
-from assay.protocol.layer import LayeredCall as Call
+from assay.protocol.middleware import Host
+from assay.protocol.middleware import ServedCall as Call
 from assay.revisions.registry import REVISIONS
 
 from .subject import SUBJECTS, Subject, find_name

@@ -10,15 +10,15 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from assay.model.error import ResourceNotFound
 from assay.model.jsonrpc import CallParams
-from assay.protocol.layer import Host
-from assay.protocol.layer import LayeredCall as Call
+from assay.protocol.middleware import Host
+from assay.protocol.middleware import ServedCall as Call
 
 MAX_LENGTH: Final = 2048
 """Longest URI to look up: longer ones would be matched and stored."""
 
 
 class Params(Struct):
-    """The parameters of any method, as far as needed here; other layers validate them."""
+    """The parameters of any method, as far as needed here; the methods validate them."""
 
     name: Any = None
     uri: Any = None

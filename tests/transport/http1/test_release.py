@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import pytest
 
-from assay import Context, Server, ToolError
+from assay import Context, MiddlewareCall, Next, Server, ToolError
+from assay.middleware import Concurrency, Logging, Result
 from assay.protocol.framing.websocket import BINARY, TEXT, close_frame, frame
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.describing import describe, mirrors
@@ -31,11 +32,19 @@ def uncollected() -> Iterator[None]:
     gc.enable()
 
 
+async def passing(call: MiddlewareCall, next: Next[Result]) -> Result:
+    assert Context.of(call).request_id == call.request_id
+    return await next(call)
+
+
 class Subject:
     """A server that remembers its connections, tasks and calls, weakly."""
 
-    def __init__(self) -> None:
+    def __init__(self, middleware: str) -> None:
         self.server = Server("released")
+        if middleware == "in middleware":
+            for each in (Logging(), Concurrency(10), passing):
+                self.server.use(each)
         self.remembered: list[weakref.ref[Any]] = []
         for tool in (self.echo, self.hold, self.pour, self.fail, self.ask):
             self.server.tool(tool)
@@ -95,6 +104,7 @@ def in_no_session(tool: str) -> bytes:
     return post(json.dumps(call(tool)).encode(), *TYPES, target=b"/mcp")
 
 
+MIDDLEWARE: Final = ("plain", "in middleware")
 HTTP: Final[dict[str, bytes]] = {
     "nothing sent": b"",
     "in a head": b"POST /mcp HT",
@@ -111,8 +121,9 @@ HTTP: Final[dict[str, bytes]] = {
 
 @pytest.mark.parametrize("sent", HTTP.values(), ids=HTTP.keys())
 @pytest.mark.parametrize("reads", [True, False], ids=["reading", "not reading"])
-async def test_http_connection_is_freed_when_it_ends(sent: bytes, reads: bool) -> None:
-    subject = Subject()
+@pytest.mark.parametrize("middleware", MIDDLEWARE)
+async def test_http_connection_is_freed_when_it_ends(sent: bytes, reads: bool, middleware: str) -> None:
+    subject = Subject(middleware)
     client = subject.connect()
     if not reads:
         client.wire.stop_reading()
@@ -143,8 +154,9 @@ WEBSOCKET: Final[dict[str, bytes]] = {
 
 @pytest.mark.parametrize("sent", WEBSOCKET.values(), ids=WEBSOCKET.keys())
 @pytest.mark.parametrize("reads", [True, False], ids=["reading", "not reading"])
-async def test_websocket_is_freed_when_it_ends(sent: bytes, reads: bool) -> None:
-    subject = Subject()
+@pytest.mark.parametrize("middleware", MIDDLEWARE)
+async def test_websocket_is_freed_when_it_ends(sent: bytes, reads: bool, middleware: str) -> None:
+    subject = Subject(middleware)
     client = await subject.connect().send(UPGRADE, READY)
     subject.remember(client.wire.protocol)
     if not reads:

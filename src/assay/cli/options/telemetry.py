@@ -30,11 +30,11 @@ def use_telemetry(server: Server, options: argparse.Namespace) -> None:
         from assay.telemetry.factory import open_telemetry
 
         about = {"service": server.info.name, "version": server.info.version}
-        layer, close = open_telemetry(url, **about, environment=os.environ)
+        middleware, close = open_telemetry(url, **about, environment=os.environ)
     except MissingExtra as error:
         raise CommandFailed(ExitCode.USAGE, str(error)) from error
     atexit.register(close)
-    server.use(layer)
+    server.use(middleware)
 
 
 def check_url(text: str) -> str:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from typing import Final, NamedTuple
 
-from assay.model.error import BUSY, INTERNAL_ERROR, UNSUPPORTED_VERSION
+from assay.model.error import BUSY, INTERNAL_ERROR, RETRY_AFTER, UNSUPPORTED_VERSION
 from assay.model.jsonrpc import ErrorReply, Outcome
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.codec import encode_outcome
@@ -28,6 +28,8 @@ EVENT_STREAM: Final[Headers] = [
     # nginx and others buffer responses: events would not arrive before the stream ends.
     (b"x-accel-buffering", b"no"),
 ]
+MAX_DELAY: Final = 86_400
+"""Seconds. A client need not remember a refusal for longer."""
 CANCELLED: Final = sse.comment("the client cancelled this request: no answer follows")
 """The response to a request that its client cancelled. No answer may follow, but HTTP needs a response, and
 requests get JSON or an event stream. An empty one would look like a failure on the way."""
@@ -121,7 +123,7 @@ class Exchange:
         status = status_of(outcome, revision, self._admission.strictness)
         if self._admission.prefers_stream and status == 200:
             return self._answer_on_stream(outcome)
-        retry = [retry_after()] if status == UNAVAILABLE else []
+        retry = [retry_after(_delay(outcome))] if status == UNAVAILABLE else []
         return self._respond(status, [JSON, *retry, *self.headers], encode_outcome(outcome))
 
     async def _respond(self, status: int, headers: Headers, body: bytes = b"") -> None:
@@ -207,6 +209,13 @@ class Exchange:
         while self._attached:
             await asyncio.sleep(self._timing.heartbeat)
             await self._transmit_part(sse.comment())
+
+
+def _delay(outcome: Outcome) -> float:
+    """Seconds until a request that was refused as busy may be sent again."""
+    data = outcome.error.data if isinstance(outcome, ErrorReply) else None
+    seconds = data.get(RETRY_AFTER) if isinstance(data, dict) else None
+    return seconds if isinstance(seconds, int | float) and 0 < seconds < MAX_DELAY else 1
 
 
 def status_of(outcome: Outcome, revision: Revision, strictness: Strictness = LENIENT) -> int:

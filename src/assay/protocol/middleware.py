@@ -1,7 +1,7 @@
-"""Layers around a server's methods, and what they see of a call and of the server.
+"""Middleware around a server's methods, and what it sees of a call and of the server.
 
-`assay.profile` and `assay.telemetry` are layers. They may not import `assay.server`, so the protocols that
-it fulfils for them are declared here.
+`assay.profile` and `assay.telemetry` are middleware. They may not import `assay.server`, so the protocols
+that it fulfils for them are declared here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Ending(Enum):
     """It is answered with questions."""
 
 
-class LayeredCall(Protocol):
+class ServedCall(Protocol):
     """One request while it is served."""
 
     @property
@@ -116,7 +116,7 @@ class CustomMethodGroup(Protocol):
 
 
 class Host(Protocol):
-    """The server that a layer has joined."""
+    """The server that a middleware has joined."""
 
     strictness: Strictness
 
@@ -139,15 +139,27 @@ class Host(Protocol):
         """A call made by code in this process instead of a client."""
 
 
-class Layer(Protocol):
-    """Wraps every method of a server: sees each request before it is served, and its result or exception
-    after. Add one with `Server.use`; `assay.profile.Profile` is an example."""
+class Middleware:
+    """Base of middleware that needs more than an async function: `server.use(...)` adds an instance.
+
+    A subclass overrides what it needs. `async def __call__(self, call, next)` serves requests like a function
+    that is decorated with `Server.middleware`. `wrap` is the faster form under it: it works on the server's
+    own call, which has no decoded arguments.
+    """
+
+    __slots__ = ()
 
     def join(self, server: Host, /) -> None:
-        """Called once, when the layer is added to a server."""
+        """Called once, when the middleware is added to a server."""
 
     def wrap(self, method: str, serve: Serve, /) -> Serve:
         """Return what serves a method from now on. Called once per method and revision, not per request."""
+        return serve
 
     def publish(self, app: Application, /) -> Application:
-        """Return the application that serves HTTP; `app` itself when the layer adds nothing to it."""
+        """Return the application that serves HTTP; `app` itself if there is nothing to add."""
+        return app
+
+    def changed(self, uri: str | None, /) -> None:
+        """Called when a resource was updated, with its URI; without one, when something was registered or
+        removed. It may be called from any thread."""

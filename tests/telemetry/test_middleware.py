@@ -12,7 +12,7 @@ from assay import Limits, Scope
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
-from assay.telemetry.layer import BUCKETS, OPERATIONS, SESSIONS
+from assay.telemetry.middleware import BUCKETS, OPERATIONS, SESSIONS
 from tests.driving.client import connect
 from tests.driving.describing import ASKABLE, describe
 from tests.driving.messages import call, request

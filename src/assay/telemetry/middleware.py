@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from opentelemetry import context as contexts
 from opentelemetry import metrics, trace
 from opentelemetry.metrics import MeterProvider
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvider
 
-from assay.protocol.layer import Ending, Host, Serve
-from assay.protocol.layer import LayeredCall as Call
+from assay.protocol.middleware import Ending, Host, Middleware, Serve
+from assay.protocol.middleware import ServedCall as Call
 
 from .labels import (
     BUCKETS,
@@ -28,12 +28,11 @@ from .outcome import OK, Outcome, of_exception, of_result
 from .parent import Parent
 from .subject import read_params
 
-A = TypeVar("A")
 SCOPE: Final = "assay"
 
 
-class Telemetry:
-    """Add it to a server with `Server.use`, before other layers, so that it covers their work.
+class Telemetry(Middleware):
+    """Add it to a server with `Server.use`, before other middleware, so that it covers its work.
 
     Without providers the global ones are used, even if they are set later. `profile` adds the attributes of
     the marketplace profile: `rpc.method`, `transport.type`, `capability.name` and others.
@@ -59,9 +58,6 @@ class Telemetry:
 
     def join(self, server: Host, /) -> None:
         self._host = server
-
-    def publish(self, app: A, /) -> A:
-        return app
 
     def wrap(self, method: str, serve: Serve, /) -> Serve:
         method_labels = MethodLabels(self._host, method, profile=self._profile)
