@@ -176,7 +176,70 @@ FAILED = {"content": [{"type": "text", "text": "tool tool failed: internal error
 )
 async def test_value_of_another_type_is_an_internal_error(annotation: Any, value: Any, caplog: Any) -> None:
     assert await call(returning(annotation, value), "tool") == FAILED
-    assert [record.message for record in caplog.records] == ["tool tool failed"]
+    (record,) = caplog.records
+    assert record.message.startswith(f"tool 'tool' returned {type(value).__qualname__}, expected ")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "text"),
+    [
+        (int, "abc", "returned str, expected int: 'abc'"),
+        (Point, None, "returned NoneType, expected Point: None"),
+        (list[Point], [{"x": "1"}], "returned list, expected list[Point]: [{'x': '1'}]"
+         " (Expected `int`, got `str` - at `$[0].x`)"),
+        (Literal["a", "b"], "c", "returned str, expected Literal['a', 'b']: 'c' (Invalid enum value 'c')"),
+        (str | None, 3, "returned int, expected str | None: 3"),
+        (..., {1: {2}, 2: Point}, "returned dict, expected text, content blocks or a JSON value: "
+         "{1: {2}, 2: <class 'test_output.Point'>} (type is not a JSON type)"),
+    ],
+)  # fmt: skip
+async def test_bad_value_names_expected_and_got(annotation: Any, value: Any, text: str, caplog: Any) -> None:
+    """In the log; and to the client, if the server is in debug mode."""
+    server = returning(annotation, value)
+    server.debug = True  # type: ignore[attr-defined, unused-ignore]
+    (block,) = (await call(server, "tool"))["content"]
+    module = f"{Point.__module__}."
+    assert block["text"].replace(module, "test_output.") == f"tool 'tool' {text}"
+    assert caplog.records[0].message == block["text"]
+
+
+class Hostile:
+    def __repr__(self) -> str:
+        raise RuntimeError("no repr")
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 10**6, ["x" * 1000] * 1000, "\x1b[2J\n::error::", Hostile(), [Hostile()]]
+)
+async def test_bad_value_is_shown_in_a_short_line_that_cannot_act(value: Any, caplog: Any) -> None:
+    assert await call(returning(Point, value), "tool") == FAILED
+    (record,) = caplog.records
+    assert len(record.message) < 600
+    assert record.message.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("value", "block"),
+    [
+        (b"caf\xc3\xa9", {"type": "text", "text": "café"}),
+        (bytearray(b"abc"), {"type": "text", "text": "abc"}),
+        (b"\x89PNG\r\n\x1a\n", {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}),
+        (b"fLaC\0\xff", {"type": "audio", "data": "ZkxhQwD/", "mimeType": "audio/flac"}),
+        (
+            b"\0\xff",
+            {
+                "type": "resource",
+                "resource": {"uri": "file:///result", "blob": "AP8=", "mimeType": "application/octet-stream"},
+            },
+        ),
+    ],
+)
+@pytest.mark.parametrize("annotation", [..., bytes])
+async def test_bytes_become_the_block_that_they_are(value: bytes, block: Any, annotation: Any) -> None:
+    server = returning(annotation, value)
+    assert await call(server, "tool") == {"content": [block]}
+    assert "outputSchema" not in await listed(server)
+    assert (await call(returning(..., [Text("a"), value]), "tool"))["content"][1] == block
 
 
 OUTPUT_SCHEMA = {

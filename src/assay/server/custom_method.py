@@ -14,11 +14,11 @@ from assay.protocol.codec import decode_params
 from assay.revisions.registry import BY_DATE, REVISIONS
 from assay.revisions.revision import Revision
 
+from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
 from .feature import DETAILS
 from .invocation import Invocable
-from .output import BadOutput
 from .required_scope import PROTOCOL_METHODS, read_scopes
 from .schema import json_decoder, write_custom
 from .signature import read_signature
@@ -64,9 +64,9 @@ def to_result(value: Any) -> Any:
     try:
         encoded = _encode(value)
     except (TypeError, NotImplementedError, UnicodeEncodeError) as error:
-        raise BadOutput(f"cannot be written as JSON: {error}") from None
+        raise BadOutput(value, "an object", str(error)) from None
     if not encoded.startswith(b"{"):
-        raise BadOutput(f"a method returns an object, not {type(value).__qualname__}")
+        raise BadOutput(value, "an object")
     # A `_meta` may have to be merged with ours, which takes the object instead of its bytes.
     return Raw(encoded) if encoded.find(b'"_meta"') < 0 else msgspec.json.decode(encoded)
 

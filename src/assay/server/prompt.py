@@ -13,10 +13,11 @@ from assay.model.definition import PromptArgument, PromptDefinition
 from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
 from assay.model.result import Message, PromptResult
 
+from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
-from .output import BadOutput
+from .library_value import adapt
 from .required_scope import read_scopes
 from .schema import text_converter
 from .shape import shape_messages
@@ -67,9 +68,10 @@ def _message(item: Any) -> Message:
         return item
     if isinstance(item, str):
         return Message("user", Text(item))
-    if isinstance(item, BLOCKS):
-        return Message("user", item)
-    raise BadOutput(f"a prompt returns text, content blocks or messages, not {type(item).__qualname__}")
+    block = adapt(item)
+    if isinstance(block, BLOCKS):
+        return Message("user", block)
+    raise BadOutput(item, "text, content blocks or messages")
 
 
 def make_prompt(

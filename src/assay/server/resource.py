@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.model.content import Annotations, Contents, Icon
+from assay.model.content import Annotations, Audio, Contents, EmbeddedResource, Icon, Image
 from assay.model.definition import ResourceDefinition, TemplateDefinition
 from assay.model.error import INVALID_PARAMS, RegistrationError, ResourceNotFound, RpcError
 from assay.model.result import Cache, ReadResult
@@ -16,12 +16,13 @@ from assay.protocol.scope import Scope
 from assay.protocol.uri import InvalidUri, check_uri
 from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemplate
 
+from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
-from .output import BadOutput
+from .library_value import adapt, write_value
 from .required_scope import read_scopes
-from .schema import text_converter, write_custom
+from .schema import text_converter
 from .signature import Signature, read_signature
 
 TEXT: Final = "text/plain"
@@ -92,6 +93,11 @@ def to_contents(uri: str, value: Any, mime_type: str | None) -> list[Contents]:
         return [Contents(uri, text=value, mime_type=mime_type or TEXT)]
     if isinstance(value, bytes | bytearray | memoryview):
         return [Contents(uri, blob=bytes(value), mime_type=mime_type or BINARY)]
+    value = adapt(value)
+    if isinstance(value, Image | Audio):
+        return [Contents(uri, blob=value.data, mime_type=mime_type or value.mime_type)]
+    if isinstance(value, EmbeddedResource):
+        return [msgspec.structs.replace(value.resource, uri=uri)]
     if mime_type == DIRECTORY:
         return [Contents(uri, text="\n".join(str(name) for name in value), mime_type=DIRECTORY)]
     return [Contents(uri, text=_formatted(value), mime_type=mime_type or JSON)]
@@ -99,9 +105,9 @@ def to_contents(uri: str, value: Any, mime_type: str | None) -> list[Contents]:
 
 def _formatted(value: Any) -> str:
     try:
-        encoded = msgspec.json.encode(value, enc_hook=write_custom)
+        encoded = msgspec.json.encode(value, enc_hook=write_value)
     except (TypeError, NotImplementedError, UnicodeEncodeError) as error:
-        raise BadOutput(f"cannot be written as JSON: {error}") from None
+        raise BadOutput(value, "text, bytes, Contents or a JSON value", str(error)) from None
     return msgspec.json.format(encoded, indent=2).decode()
 
 

@@ -14,11 +14,13 @@ from assay.model.error import INVALID_PARAMS, AskError, RegistrationError, RpcEr
 from assay.model.result import ToolResult
 from assay.revisions.revision import BadArguments, Revision, Structured
 
+from .bad_output import BadOutput
 from .call import Call, TimedOut
 from .concurrency import ConcurrencyLimit
-from .failure import log_failure, unwrap
+from .failure import log_failure, log_fault, unwrap
 from .header import check_headers, mirrored_parameters
 from .invocation import Invocable, Pending
+from .library_value import adapting
 from .output import Output
 from .required_scope import read_scopes
 from .schema import Validator, json_decoder, schema_of
@@ -154,8 +156,17 @@ class Tool:
             return ToolResult([Text(str(error))], is_error=True)
         if isinstance(error, TimedOut):
             return ToolResult([Text(f"tool {self.key} timed out: {error}")], is_error=True)
+        if isinstance(error, BadOutput):
+            return self._bad_output(error, call)
         log_failure(f"tool {self.key}", error)
         return ToolResult([Text(f"tool {self.key} failed: internal error")], is_error=True)
+
+    def _bad_output(self, error: BadOutput, call: Call) -> ToolResult:
+        text = f"tool {self.key!r} {error}"
+        log_fault(text)
+        if not getattr(call.services.server, "debug", False):
+            text = f"tool {self.key} failed: internal error"
+        return ToolResult([Text(text)], is_error=True)
 
 
 def make_tool(
@@ -192,7 +203,10 @@ def make_tool(
         icons=icons,
         meta=meta,
     )
-    tool = Tool(definition, arguments, Invocable(function, signature, limits), output)
+    invoke = Invocable(function, signature, limits)
+    if output.adapts and not invoke.is_async:
+        invoke.function = adapting(function)
+    tool = Tool(definition, arguments, invoke, output)
     tool.scopes = read_scopes(scopes, f"tool {tool_name}")
     return tool
 
