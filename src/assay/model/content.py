@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct, StructMeta, field
 
@@ -61,10 +60,10 @@ class ComposedMeta(StructMeta):
     """The type of blocks whose constructor takes other arguments than their fields: `compose` turns them into
     these. Decoding does not call it, so a message cannot name a file to read."""
 
-    compose: Callable[..., dict[str, Any]]
+    if not TYPE_CHECKING:  # type checkers read `__init__`
 
-    def __call__(cls, *arguments: Any, **options: Any) -> Any:
-        return super().__call__(**cls.compose(*arguments, **options))
+        def __call__(cls, *arguments: Any, **options: Any) -> Any:
+            return super().__call__(**cls.compose(*arguments, **options))
 
 
 class Media(Struct, metaclass=ComposedMeta, omit_defaults=True, rename="camel"):
@@ -93,31 +92,6 @@ class Media(Struct, metaclass=ComposedMeta, omit_defaults=True, rename="camel"):
     annotations: Annotations | None = None
     meta: dict[str, Any] | None = field(name="_meta", default=None)
 
-    if TYPE_CHECKING:
-
-        @overload
-        def __init__(
-            self,
-            data: bytes,
-            mime_type: str | None = None,
-            annotations: Annotations | None = None,
-            meta: dict[str, Any] | None = None,
-            *,
-            format: str | None = None,
-        ) -> None: ...
-        @overload
-        def __init__(
-            self,
-            *,
-            path: FilePath,
-            mime_type: str | None = None,
-            annotations: Annotations | None = None,
-            meta: dict[str, Any] | None = None,
-            format: str | None = None,
-            max_bytes: int = FILE_BYTES,
-        ) -> None: ...
-        def __init__(self, *arguments: Any, **options: Any) -> None: ...
-
     @classmethod
     def compose(
         cls,
@@ -141,9 +115,37 @@ class Media(Struct, metaclass=ComposedMeta, omit_defaults=True, rename="camel"):
 class Image(Media, tag_field="type", tag="image"):
     """Image content, sent in Base64: `Image(path="plot.png")`, `Image(data)`, `Image(data, format="png")`."""
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            data: bytes | None = None,
+            mime_type: str | None = None,
+            annotations: Annotations | None = None,
+            meta: dict[str, Any] | None = None,
+            *,
+            path: FilePath | None = None,
+            format: str | None = None,
+            max_bytes: int = FILE_BYTES,
+        ) -> None: ...
+
 
 class Audio(Media, tag_field="type", tag="audio"):
     """Audio content, sent in Base64: `Audio(path="talk.wav")`, `Audio(data)`, `Audio(data, format="wav")`."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            data: bytes | None = None,
+            mime_type: str | None = None,
+            annotations: Annotations | None = None,
+            meta: dict[str, Any] | None = None,
+            *,
+            path: FilePath | None = None,
+            format: str | None = None,
+            max_bytes: int = FILE_BYTES,
+        ) -> None: ...
 
 
 class ResourceLink(Struct, tag_field="type", tag="resource_link", omit_defaults=True, rename="camel"):
@@ -207,32 +209,19 @@ class File(EmbeddedResource, metaclass=ComposedMeta):
 
     if TYPE_CHECKING:
 
-        @overload
         def __init__(
             self,
-            data: bytes,
+            data: bytes | None = None,
             name: str | None = None,
             annotations: Annotations | None = None,
             meta: dict[str, Any] | None = None,
             *,
-            mime_type: str | None = None,
-            format: str | None = None,
-            uri: str | None = None,
-        ) -> None: ...
-        @overload
-        def __init__(
-            self,
-            *,
-            path: FilePath,
-            name: str | None = None,
-            annotations: Annotations | None = None,
-            meta: dict[str, Any] | None = None,
+            path: FilePath | None = None,
             mime_type: str | None = None,
             format: str | None = None,
             uri: str | None = None,
             max_bytes: int = FILE_BYTES,
         ) -> None: ...
-        def __init__(self, *arguments: Any, **options: Any) -> None: ...
 
     @classmethod
     def compose(
