@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +22,7 @@ from .required_scope import read_scopes
 from .schema import text_converter
 from .shape import shape_messages
 from .signature import Signature, read_signature
+from .tag import read_tags, with_tags
 
 VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCII)
 
@@ -29,12 +30,13 @@ VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCI
 class Prompt:
     """A registered prompt."""
 
-    __slots__ = ("_invoke", "_read", "definition", "scopes", "signature", "version")
+    __slots__ = ("_invoke", "_read", "definition", "scopes", "signature", "tags", "version")
 
     def __init__(self, definition: PromptDefinition, signature: Signature, invoke: Invocable) -> None:
         self.definition = definition
         self.signature = signature
         self.scopes: tuple[str, ...] = ()
+        self.tags: frozenset[str] = frozenset()
         self.version: str | None = None
         """The version of its text, if the author numbers it."""
         self._read = signature.reader(text_converter)
@@ -84,9 +86,12 @@ def make_prompt(
     icons: list[Icon] | None = None,
     meta: dict[str, Any] | None = None,
     scopes: Sequence[str] = (),
+    tags: Collection[str] = (),
     version: str | None = None,
 ) -> Prompt:
     signature = read_signature(function)
+    owner = f"prompt {name or signature.name}"
+    words = read_tags(tags, owner)
     arguments = [
         PromptArgument(parameter.name, description=parameter.description, required=parameter.required)
         for parameter in signature.parameters
@@ -97,13 +102,11 @@ def make_prompt(
         description=description or signature.description,
         arguments=arguments or None,
         icons=icons,
-        meta=meta,
+        meta=with_tags(meta, words, owner),
     )
     prompt = Prompt(definition, signature, Invocable(function, signature, limits))
-    prompt.scopes = read_scopes(scopes, f"prompt {prompt.key}")
+    prompt.scopes, prompt.tags = read_scopes(scopes, owner), words
     if version is not None and not VERSION.fullmatch(version):
-        raise RegistrationError(
-            f"prompt {prompt.key}: a version has three numbers, such as 1.2.0: {version!r}"
-        )
+        raise RegistrationError(f"{owner}: a version has three numbers, such as 1.2.0: {version!r}")
     prompt.version = version
     return prompt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -24,6 +24,7 @@ from .library_value import adapt, write_value
 from .required_scope import read_scopes
 from .schema import text_converter
 from .signature import Signature, read_signature
+from .tag import read_tags, with_tags
 
 TEXT: Final = "text/plain"
 BINARY: Final = "application/octet-stream"
@@ -38,7 +39,7 @@ Returning False hides the resource; an exception is answered like one of a handl
 class Resource:
     """A registered resource or template."""
 
-    __slots__ = ("_invoke", "_read", "access", "cache", "definition", "scopes", "template")
+    __slots__ = ("_invoke", "_read", "access", "cache", "definition", "scopes", "tags", "template")
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class Resource:
         self._invoke = invoke
         self.access = access
         self.scopes: tuple[str, ...] = ()
+        self.tags: frozenset[str] = frozenset()
 
     @property
     def key(self) -> str:
@@ -127,10 +129,12 @@ def make_resource(
     access: Access | None = None,
     cache: Cache | None = None,
     scopes: Sequence[str] = (),
+    tags: Collection[str] = (),
 ) -> Resource:
     signature = read_signature(function)
     template = _template(uri)
     _check_variables(uri, template, signature)
+    words = read_tags(tags, f"resource {uri}")
     fields: dict[str, Any] = {
         "name": name or signature.name,
         "title": title,
@@ -138,7 +142,7 @@ def make_resource(
         "mime_type": mime_type,
         "annotations": _annotations(annotations, uri),
         "icons": icons,
-        "meta": meta,
+        "meta": with_tags(meta, words, f"resource {uri}"),
     }
     definition: ResourceDefinition | TemplateDefinition
     if template is None:
@@ -150,7 +154,7 @@ def make_resource(
         definition = TemplateDefinition(uri_template=uri, **fields)
     invoke = Invocable(function, signature, limits)
     resource = Resource(definition, template, signature, invoke, access, cache)
-    resource.scopes = read_scopes(scopes, f"resource {uri}")
+    resource.scopes, resource.tags = read_scopes(scopes, f"resource {uri}"), words
     return resource
 
 

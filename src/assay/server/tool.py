@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -26,6 +26,7 @@ from .required_scope import read_scopes
 from .schema import Validator, json_decoder, schema_of
 from .shape import shape_result
 from .signature import Signature, accepted_arguments, read_signature
+from .tag import read_tags, with_tags
 
 asdict = msgspec.structs.asdict
 
@@ -94,6 +95,7 @@ class Tool:
         "_output",
         "definition",
         "scopes",
+        "tags",
         "unwrapped_definition",
     )
 
@@ -111,6 +113,7 @@ class Tool:
         self._invoke = invoke
         self._output = output
         self.scopes: tuple[str, ...] = ()
+        self.tags: frozenset[str] = frozenset()
         self._mirrored = mirrored_parameters(arguments.schema, definition.name)
 
     @property
@@ -182,10 +185,12 @@ def make_tool(
     icons: list[Icon] | None = None,
     meta: dict[str, Any] | None = None,
     scopes: Sequence[str] = (),
+    tags: Collection[str] = (),
 ) -> Tool:
     signature = read_signature(function, allow_any=input_schema is not None)
     tool_name = signature.name if name is None else name
     check_tool_name(tool_name)
+    words = read_tags(tags, f"tool {tool_name}")
     arguments: Arguments = (
         TypedArguments(signature) if input_schema is None else SchemaArguments(input_schema, signature)
     )
@@ -201,13 +206,13 @@ def make_tool(
         output_schema=output.schema,
         annotations=read_annotations(annotations, tool_name),
         icons=icons,
-        meta=meta,
+        meta=with_tags(meta, words, f"tool {tool_name}"),
     )
     invoke = Invocable(function, signature, limits)
     if output.adapts and not invoke.is_async:
         invoke.function = adapting(function)
     tool = Tool(definition, arguments, invoke, output)
-    tool.scopes = read_scopes(scopes, f"tool {tool_name}")
+    tool.scopes, tool.tags = read_scopes(scopes, f"tool {tool_name}"), words
     return tool
 
 
