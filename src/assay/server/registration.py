@@ -12,6 +12,7 @@ from assay.model.result import Cache
 from .bare_decorator import check_argument, check_decorated
 from .completion_registry import Completions
 from .custom_method import CustomMethods
+from .hint import ServerHints
 from .method_table import MethodTables
 from .prompt_registry import Prompts
 from .resource import Access
@@ -21,7 +22,7 @@ from .tool_registry import Tools
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Registration:
+class Registration(ServerHints):
     """Base of `Server`. Its decorators return the function unchanged and raise `RegistrationError`."""
 
     tools: Tools
