@@ -13,7 +13,8 @@ import msgspec
 import pydantic
 import pytest
 
-from assay import Audio, Contents, EmbeddedResource, Image, ResourceLink, Server, Text, ToolResult
+from assay import Audio, Contents, EmbeddedResource, Image, ResourceLink, Scope, Server, Text, ToolResult
+from assay.revisions.registry import HANDSHAKE, REVISIONS
 from tests.server.scripted import ask, call
 
 
@@ -145,6 +146,21 @@ async def test_content_is_sent_unchanged_and_has_no_schema(annotation: Any, valu
     server = returning(annotation, value)
     assert await call(server, "tool") == {"content": content}
     assert "outputSchema" not in await listed(server)
+
+
+@pytest.mark.parametrize("annotation", [..., int])
+@pytest.mark.parametrize("revision", REVISIONS, ids=str)
+async def test_result_says_that_it_is_no_error(annotation: Any, revision: Any) -> None:
+    """As the examples of the specification do."""
+    params: dict[str, Any] = {"name": "tool", "arguments": {}}
+    if revision not in HANDSHAKE:
+        params["_meta"] = {
+            "io.modelcontextprotocol/protocolVersion": revision.date,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    answer = await returning(annotation, 3).handle(message, scope=Scope(revision=revision))
+    assert answer is not None and answer.count(b'"isError":false') == 1
 
 
 async def test_whole_result_is_passed_through() -> None:
