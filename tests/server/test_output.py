@@ -219,6 +219,25 @@ async def test_bad_value_names_expected_and_got(annotation: Any, value: Any, tex
     assert caplog.records[0].message == block["text"]
 
 
+@pytest.mark.parametrize(
+    ("method", "params", "text"),
+    [
+        ("prompts/get", {"name": "ask"}, "prompt 'ask' returned int, expected text, content blocks or"),
+        ("resources/read", {"uri": "a:b"}, "resource 'a:b' returned type, expected text, bytes, Contents"),
+        ("models/list", {}, "method 'models/list' returned int, expected an object: 3"),
+    ],
+)  # fmt: skip
+async def test_bad_value_of_other_handlers_names_them(
+    method: str, params: dict[str, Any], text: str, caplog: Any
+) -> None:
+    server = Server("test")
+    server.prompt(name="ask")(lambda: 3)
+    server.resource("a:b")(lambda: Point)
+    server.method("models/list")(lambda: 3)
+    assert (await ask(server, method, **params))["error"]["message"] == "internal error"
+    assert text in caplog.text
+
+
 class Hostile:
     def __repr__(self) -> str:
         raise RuntimeError("no repr")

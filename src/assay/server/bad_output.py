@@ -33,6 +33,11 @@ class BadOutput(TypeError):
             f"returned {_bounded(self.value_type)}, expected {_bounded(expected)}: {preview(value)}{suffix}"
         )
 
+    def named(self, owner: str) -> BadOutput:
+        """The same, with the handler that returned the value."""
+        self.args = (f"{owner} {self}",)
+        return self
+
 
 def preview(value: Any) -> str:
     """The beginning of a value in one line, in which nothing acts."""

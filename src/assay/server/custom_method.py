@@ -50,7 +50,11 @@ class CustomMethod:
 
     async def serve(self, call: Call) -> Any:
         params = decode_params(call.params, self._decode)
-        return to_result(await self._invoke(msgspec.structs.asdict(params), call))
+        value = await self._invoke(msgspec.structs.asdict(params), call)
+        try:
+            return to_result(value)
+        except BadOutput as error:
+            raise error.named(f"method {self.name!r}") from None
 
 
 def to_result(value: Any) -> Any:

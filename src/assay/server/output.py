@@ -27,7 +27,9 @@ from .schema import Validator, json_decoder, schema_of
 RAW: Final = (bytes, bytearray, memoryview)
 BLANK: Final = (inspect.Parameter.empty, None, type(None), Any, object)
 """Return types that promise nothing."""
-PLAIN: Final = (*BLANK, str, *RAW, ToolResult, File, *BLOCKS)
+EXACT: Final = (str, *RAW, ToolResult, File, *BLOCKS)
+"""Return types that need no conversion."""
+PLAIN: Final = (*BLANK, *EXACT)
 """Return types without an output schema."""
 
 SCALARS: Final = (int, bool)
@@ -49,7 +51,7 @@ class Output:
         """A type for which `type(value) is` is the whole check."""
         self._check: Callable[[bytes], Any] | None = None
         self._expected = "its output schema" if schema is not None else type_name(returns)
-        self.adapts = schema is None and (_is_plain(returns) or is_table(returns))
+        self.adapts = schema is None and (is_table(returns) or (_is_plain(returns) and returns not in EXACT))
         """Whether values of other libraries may have to be adapted, which takes time."""
         self.schema: Mapping[str, Any] | None = None
         """The schema of the result as an object, with other types wrapped."""

@@ -52,7 +52,10 @@ class Prompt:
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {error}") from None
         value = await self._invoke(msgspec.structs.asdict(typed), call)
-        result = to_prompt_result(value)
+        try:
+            result = to_prompt_result(value)
+        except BadOutput as error:
+            raise error.named(f"prompt {self.key!r}") from None
         return PromptResult(
             shape_messages(result.messages, call.peer.revision), result.description, result.meta
         )

@@ -71,7 +71,10 @@ class Resource:
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"invalid resource URI: {error}", {"uri": uri}) from None
         value = await self._invoke(arguments, call)
-        return ReadResult(to_contents(uri, value, self.definition.mime_type))
+        try:
+            return ReadResult(to_contents(uri, value, self.definition.mime_type))
+        except BadOutput as error:
+            raise error.named(f"resource {self.key!r}") from None
 
 
 async def check_access(access: Access, uri: str, scope: Scope) -> None:

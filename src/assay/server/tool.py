@@ -165,7 +165,7 @@ class Tool:
         return ToolResult([Text(f"tool {self.key} failed: internal error")], is_error=True)
 
     def _bad_output(self, error: BadOutput, call: Call) -> ToolResult:
-        text = f"tool {self.key!r} {error}"
+        text = str(error.named(f"tool {self.key!r}"))
         log_fault(text)
         if not getattr(call.services.server, "debug", False):
             text = f"tool {self.key} failed: internal error"
