@@ -10,7 +10,7 @@ from assay.model.version import VERSION
 
 _NAMES_BY_MODULE = {
     "assay.model.answer": "Elicited Root Sampled",
-    "assay.model.content": "Annotations Audio Contents EmbeddedResource Icon Image ResourceLink Text",
+    "assay.model.content": "Annotations Audio Contents EmbeddedResource File Icon Image ResourceLink Text",
     "assay.model.definition": "ToolAnnotations",
     "assay.model.error": (
         "AskError AssayError Busy InsufficientScope MissingExtra RegistrationError ResourceNotFound RpcError"

@@ -5,6 +5,7 @@ from assay.model.content import Annotations as Annotations
 from assay.model.content import Audio as Audio
 from assay.model.content import Contents as Contents
 from assay.model.content import EmbeddedResource as EmbeddedResource
+from assay.model.content import File as File
 from assay.model.content import Icon as Icon
 from assay.model.content import Image as Image
 from assay.model.content import ResourceLink as ResourceLink

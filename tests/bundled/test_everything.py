@@ -51,7 +51,11 @@ async def connect() -> AsyncIterator[Connect]:
 
 
 def text_result(text: str) -> dict[str, Any]:
-    return {"content": [{"type": "text", "text": text}]}
+    return tool_result({"type": "text", "text": text})
+
+
+def tool_result(*content: dict[str, Any]) -> dict[str, Any]:
+    return {"content": list(content), "isError": False}
 
 
 def user(content: dict[str, Any]) -> dict[str, Any]:
@@ -66,33 +70,29 @@ IMAGE = {"type": "image", "data": PNG, "mimeType": "image/png"}
 
 TOOLS: dict[str, Any] = {
     "test_simple_text": text_result("This is a simple text response for testing."),
-    "test_image_content": {"content": [IMAGE]},
-    "test_embedded_resource": {
-        "content": [
-            {
-                "type": "resource",
-                "resource": {
-                    "uri": "test://embedded-resource",
-                    "mimeType": "text/plain",
-                    "text": "This is an embedded resource content.",
-                },
-            }
-        ]
-    },
-    "test_multiple_content_types": {
-        "content": [
-            {"type": "text", "text": "Multiple content types test:"},
-            IMAGE,
-            {
-                "type": "resource",
-                "resource": {
-                    "uri": "test://mixed-content-resource",
-                    "mimeType": "application/json",
-                    "text": '{"test":"data","value":123}',
-                },
+    "test_image_content": tool_result(IMAGE),
+    "test_embedded_resource": tool_result(
+        {
+            "type": "resource",
+            "resource": {
+                "uri": "test://embedded-resource",
+                "mimeType": "text/plain",
+                "text": "This is an embedded resource content.",
             },
-        ]
-    },
+        }
+    ),
+    "test_multiple_content_types": tool_result(
+        {"type": "text", "text": "Multiple content types test:"},
+        IMAGE,
+        {
+            "type": "resource",
+            "resource": {
+                "uri": "test://mixed-content-resource",
+                "mimeType": "application/json",
+                "text": '{"test":"data","value":123}',
+            },
+        },
+    ),
     "test_error_handling": {
         "isError": True,
         "content": [{"type": "text", "text": "This tool intentionally returns an error for testing"}],
@@ -226,7 +226,7 @@ async def test_arguments_may_be_left_out(connect: Connect) -> None:
 @pytest.mark.parametrize("date", WITH_AUDIO)
 async def test_audio_is_sent_as_audio(connect: Connect, date: str) -> None:
     answer = await (await connect(date)).tool("test_audio_content")
-    assert answer == {"content": [{"type": "audio", "data": WAV, "mimeType": "audio/wav"}]}
+    assert answer == tool_result({"type": "audio", "data": WAV, "mimeType": "audio/wav"})
 
 
 @pytest.mark.parametrize("date", without(WITH_AUDIO))

@@ -351,7 +351,7 @@ def test_only_the_protocol_is_on_standard_output_of_a_chatty_server() -> None:
     )
     with serving("chatty.py") as process:
         ask(process, "initialize", introduction(HANDSHAKE[-1].date))
-        assert ask(process, "tools/call", {"name": "f"})["result"] == {"content": []}
+        assert ask(process, "tools/call", {"name": "f"})["result"] == {"content": [], "isError": False}
         out, err = process.communicate(timeout=10)
     assert (process.returncode, out) == (0, "")
     assert sorted(err.split()) == ["loading", "working"]

@@ -27,7 +27,7 @@ def test_a_call_is_answered_with_the_user_in_the_scope(user: str | None, whom: s
     answer = post(process.tool_call("greet", name="Ada"), user)
     assert answer["status"] == 200
     result = json.loads(answer["body"])["result"]
-    assert result == {"content": [{"type": "text", "text": GREETING.format(whom)}]}
+    assert result == {"content": [{"type": "text", "text": GREETING.format(whom)}], "isError": False}
 
 
 @pytest.mark.parametrize("revision", [revision.date for revision in HANDSHAKE])

@@ -62,7 +62,7 @@ class ScriptedClient:
         """Send one message; its answer, or none."""
         async with asyncio.timeout(GUARD):
             answer = await self.server.handle(message, send=self._send, scope=self.scope)
-        return None if answer is None else json.loads(answer)
+        return None if answer is None else without_success(json.loads(answer))
 
     async def request(self, method: str, **params: Any) -> Any:
         self._last_id += 1
@@ -115,7 +115,15 @@ async def ask(server: Server, method: str, *, revision: str | None = None, **par
     async with asyncio.timeout(GUARD):
         answer = await server.handle(message, scope=Scope(revision=revision))
     assert answer is not None
-    return json.loads(answer)
+    return without_success(json.loads(answer))
+
+
+def without_success(answer: Any) -> Any:
+    """An answer without `"isError": false`, which every successful result of a tool has."""
+    result = answer.get("result") if isinstance(answer, dict) else None
+    if isinstance(result, dict) and result.get("isError") is False:
+        del result["isError"]
+    return answer
 
 
 async def call(server: Server, tool: str, arguments: Any = None, *, revision: str | None = None) -> Any:

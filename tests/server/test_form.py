@@ -175,8 +175,10 @@ class Listing:
         Numbered,
         Mixed,
         Listing,
-        int,
-        Color,
+        list[str],
+        dict[str, str],
+        Literal[1, 2],
+        int | str,
         {},
         {"type": "object"},
         {"properties": {"a": {"type": "string"}}},
@@ -195,7 +197,73 @@ def test_unsupported_fields_are_refused(source: Any) -> None:
 def test_multiple_choice_needs_a_revision_with_it(revision: Any) -> None:
     form = Form(ready_made(a={"type": "array", "items": {"anyOf": TITLED}}))
     if revision.multi_select:
-        form.check_for(revision)
+        assert form.schema_for(revision) is form.schema
     else:
         with pytest.raises(AskError, match="multi-select: field a"):
-            form.check_for(revision)
+            form.schema_for(revision)
+
+
+def one_field(**field: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"value": field}, "required": ["value"]}
+
+
+RED_OR_BLUE = {"type": "string", "enum": ["red", "blue"]}
+A_OR_B = {"type": "string", "enum": ["a", "b"]}
+TITLES = {"r": {"title": "Red"}, "b": {"title": "Blue"}}
+SINGLE = [
+    (str, {"type": "string"}, "Ann", "Ann"),
+    (int, {"type": "integer"}, 3, 3),
+    (float, {"type": "number"}, 2.5, 2.5),
+    (bool, {"type": "boolean"}, False, False),
+    (Annotated[int, msgspec.Meta(ge=1, le=5)], {"type": "integer", "minimum": 1, "maximum": 5}, 4, 4),
+    (Color, RED_OR_BLUE, "red", Color.RED),
+    (list[Color], {"type": "array", "items": RED_OR_BLUE}, ["red"], [Color.RED]),
+    (Literal["a", "b"], A_OR_B, "b", "b"),
+    (list[Literal["a", "b"]], {"type": "array", "items": A_OR_B}, ["b"], ["b"]),
+    (["a", "b"], A_OR_B, "b", "b"),
+    (("a", "b"), A_OR_B, "b", "b"),
+    ([["a", "b"]], {"type": "array", "items": A_OR_B}, ["a", "b"], ["a", "b"]),
+    (TITLES, {"type": "string", "oneOf": TITLED}, "b", "b"),
+    ([TITLES], {"type": "array", "items": {"anyOf": TITLED}}, ["r"], ["r"]),
+]
+
+
+@pytest.mark.parametrize(("source", "field", "answer", "value"), SINGLE)
+def test_one_value_is_a_form_with_one_field(source: Any, field: Any, answer: Any, value: Any) -> None:
+    form = Form(source)
+    properties = form.schema["properties"]["value"]
+    properties.pop("title", None)
+    assert form.schema == one_field(**field)
+    assert form.read({"value": answer}) == value
+    for bad in ({"value": {}}, {}, None):
+        with pytest.raises(AskError, match="does not fit the form"):
+            form.read(bad)
+
+
+def test_optional_value_may_be_left_out() -> None:
+    form = Form(str | None)
+    assert form.schema == {**one_field(type="string"), "required": []}
+    assert form.read({}) is None
+    assert form.read({"value": "a"}) == "a"
+
+
+def test_one_value_can_have_a_title_and_a_description() -> None:
+    field = Form(bool, title="Sure?", description="This cannot be undone").schema["properties"]["value"]
+    assert field == {"type": "boolean", "title": "Sure?", "description": "This cannot be undone"}
+    with pytest.raises(RegistrationError, match="put them on its fields"):
+        Form(Order, title="Order")
+
+
+@pytest.mark.parametrize("revision", [each for each in HANDSHAKE if "form" in each.elicitation], ids=str)
+def test_titles_of_choices_are_written_as_the_revision_has_them(revision: Any) -> None:
+    form = Form(TITLES, title="Color")
+    names = {"type": "string", "title": "Color", "enum": ["r", "b"], "enumNames": ["Red", "Blue"]}
+    titled = {"type": "string", "title": "Color", "oneOf": TITLED}
+    assert form.schema_for(revision) == one_field(**(titled if revision.multi_select else names))
+    assert form.read({"value": "r"}) == "r"
+
+
+@pytest.mark.parametrize("source", [None, "yes or no?", 3, [], ["a", 1], [["a"], ["b"]], True])
+def test_what_is_no_type_names_the_usage(source: Any) -> None:
+    with pytest.raises(RegistrationError, match=r"not the type of an answer: write ctx.elicit\(message, "):
+        Form(source)

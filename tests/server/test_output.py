@@ -13,7 +13,8 @@ import msgspec
 import pydantic
 import pytest
 
-from assay import Audio, Contents, EmbeddedResource, Image, ResourceLink, Server, Text, ToolResult
+from assay import Audio, Contents, EmbeddedResource, Image, ResourceLink, Scope, Server, Text, ToolResult
+from assay.revisions.registry import HANDSHAKE, REVISIONS
 from tests.server.scripted import ask, call
 
 
@@ -147,6 +148,21 @@ async def test_content_is_sent_unchanged_and_has_no_schema(annotation: Any, valu
     assert "outputSchema" not in await listed(server)
 
 
+@pytest.mark.parametrize("annotation", [..., int])
+@pytest.mark.parametrize("revision", REVISIONS, ids=str)
+async def test_result_says_that_it_is_no_error(annotation: Any, revision: Any) -> None:
+    """As the examples of the specification do."""
+    params: dict[str, Any] = {"name": "tool", "arguments": {}}
+    if revision not in HANDSHAKE:
+        params["_meta"] = {
+            "io.modelcontextprotocol/protocolVersion": revision.date,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    answer = await returning(annotation, 3).handle(message, scope=Scope(revision=revision))
+    assert answer is not None and answer.count(b'"isError":false') == 1
+
+
 async def test_whole_result_is_passed_through() -> None:
     result = ToolResult([Text("a")], {"b": 1}, is_error=True, meta={"com.example/c": 2})
     assert await call(returning(ToolResult, result), "tool") == {
@@ -176,7 +192,89 @@ FAILED = {"content": [{"type": "text", "text": "tool tool failed: internal error
 )
 async def test_value_of_another_type_is_an_internal_error(annotation: Any, value: Any, caplog: Any) -> None:
     assert await call(returning(annotation, value), "tool") == FAILED
-    assert [record.message for record in caplog.records] == ["tool tool failed"]
+    (record,) = caplog.records
+    assert record.message.startswith(f"tool 'tool' returned {type(value).__qualname__}, expected ")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "text"),
+    [
+        (int, "abc", "returned str, expected int: 'abc'"),
+        (Point, None, "returned NoneType, expected Point: None"),
+        (list[Point], [{"x": "1"}], "returned list, expected list[Point]: [{'x': '1'}]"
+         " (Expected `int`, got `str` - at `$[0].x`)"),
+        (Literal["a", "b"], "c", "returned str, expected Literal['a', 'b']: 'c' (Invalid enum value 'c')"),
+        (str | None, 3, "returned int, expected str | None: 3"),
+        (..., {1: {2}, 2: Point}, "returned dict, expected text, content blocks or a JSON value: "
+         "{1: {2}, 2: <class 'test_output.Point'>} (type is not a JSON type)"),
+    ],
+)  # fmt: skip
+async def test_bad_value_names_expected_and_got(annotation: Any, value: Any, text: str, caplog: Any) -> None:
+    """In the log; and to the client, if the server is in debug mode."""
+    server = returning(annotation, value)
+    server.debug = True  # type: ignore[attr-defined, unused-ignore]
+    (block,) = (await call(server, "tool"))["content"]
+    module = f"{Point.__module__}."
+    assert block["text"].replace(module, "test_output.") == f"tool 'tool' {text}"
+    assert caplog.records[0].message == block["text"]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "text"),
+    [
+        ("prompts/get", {"name": "ask"}, "prompt 'ask' returned int, expected text, content blocks or"),
+        ("resources/read", {"uri": "a:b"}, "resource 'a:b' returned type, expected text, bytes, Contents"),
+        ("models/list", {}, "method 'models/list' returned int, expected an object: 3"),
+    ],
+)  # fmt: skip
+async def test_bad_value_of_other_handlers_names_them(
+    method: str, params: dict[str, Any], text: str, caplog: Any
+) -> None:
+    server = Server("test")
+    server.prompt(name="ask")(lambda: 3)
+    server.resource("a:b")(lambda: Point)
+    server.method("models/list")(lambda: 3)
+    assert (await ask(server, method, **params))["error"]["message"] == "internal error"
+    assert text in caplog.text
+
+
+class Hostile:
+    def __repr__(self) -> str:
+        raise RuntimeError("no repr")
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 10**6, ["x" * 1000] * 1000, "\x1b[2J\n::error::", Hostile(), [Hostile()]]
+)
+async def test_bad_value_is_shown_in_a_short_line_that_cannot_act(value: Any, caplog: Any) -> None:
+    assert await call(returning(Point, value), "tool") == FAILED
+    (record,) = caplog.records
+    assert len(record.message) < 600
+    assert record.message.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("value", "block"),
+    [
+        (b"caf\xc3\xa9", {"type": "text", "text": "café"}),
+        (bytearray(b"abc"), {"type": "text", "text": "abc"}),
+        (b"\x89PNG\r\n\x1a\n", {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}),
+        (b"fLaC\0\xff", {"type": "audio", "data": "ZkxhQwD/", "mimeType": "audio/flac"}),
+        (
+            b"\0\xff",
+            {
+                "type": "resource",
+                "resource": {"uri": "file:///result", "blob": "AP8=", "mimeType": "application/octet-stream"},
+            },
+        ),
+    ],
+)
+@pytest.mark.parametrize("annotation", [..., bytes])
+async def test_bytes_become_the_block_that_they_are(value: bytes, block: Any, annotation: Any) -> None:
+    server = returning(annotation, value)
+    assert await call(server, "tool") == {"content": [block]}
+    assert "outputSchema" not in await listed(server)
+    assert (await call(returning(..., [Text("a"), value]), "tool"))["content"][1] == block
 
 
 OUTPUT_SCHEMA = {

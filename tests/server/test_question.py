@@ -217,6 +217,42 @@ async def test_given_form_is_sent_unchanged_and_read_as_json() -> None:
     assert (request["params"]["requestedSchema"], got) == (CHOICES, Elicited("accept", {"tags": ["a", "b"]}))
 
 
+@pytest.mark.parametrize(
+    ("question", "field", "answer", "value"),
+    [
+        (lambda ctx: ctx.elicit("who?", str), {"type": "string"}, "Ada", "Ada"),
+        (
+            lambda ctx: ctx.elicit(message="sure?", response_type=bool, response_title="Sure"),
+            {"type": "boolean", "title": "Sure"},
+            True,
+            True,
+        ),
+        (
+            lambda ctx: ctx.elicit("which?", ["a", "b"], response_description="One of two"),
+            {"type": "string", "enum": ["a", "b"], "description": "One of two"},
+            "b",
+            "b",
+        ),
+    ],
+)
+async def test_one_value_is_asked_for_and_returned(
+    question: Question, field: Any, answer: Any, value: Any
+) -> None:
+    request, got = await exchange(question, {"action": "accept", "content": {"value": answer}})
+    assert request["params"]["requestedSchema"] == {
+        "type": "object",
+        "properties": {"value": field},
+        "required": ["value"],
+    }
+    assert (got.accepted, got.data) == (True, value)
+
+
+async def test_question_without_a_type_names_the_usage() -> None:
+    asker = Asker(lambda ctx: ctx.elicit("sure?"))
+    async with ScriptedClient(asker.server, capabilities=EVERYTHING) as client:
+        assert "internal error" in await client.text_of("ask")
+
+
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 @pytest.mark.parametrize("content", [{}, {"content": None}, {"content": {"name": 3}}])
 async def test_declined_form_has_no_content(action: Any, content: Any) -> None:

@@ -91,6 +91,7 @@ async def test_tool_result_keeps_its_own_fields() -> None:
         "resultType": "complete",
         **META,
         "content": [{"type": "text", "text": "3"}],
+        "isError": False,
         "structuredContent": 3,
     }
 
@@ -100,6 +101,7 @@ async def test_empty_result_has_the_common_fields() -> None:
         "resultType": "complete",
         **META,
         "content": [],
+        "isError": False,
     }
 
 

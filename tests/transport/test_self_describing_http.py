@@ -185,6 +185,7 @@ async def test_both_kinds_of_client_are_served_side_by_side() -> None:
         assert in_session.json["result"] == {
             "content": [{"type": "text", "text": '{"result":3}'}],
             "structuredContent": {"result": 3},
+            "isError": False,
         }
 
 

@@ -180,7 +180,7 @@ def form(fields: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]
     return {"type": "object", "properties": fields, "required": list(required)}
 
 
-def outcome(elicited: Elicited) -> str:
+def outcome(elicited: Elicited[dict[str, Any]]) -> str:
     return f"action={elicited.action}, content={compact(elicited.content or {})}"
 
 
@@ -195,7 +195,7 @@ def form_with(name: str, kind: str = "string") -> dict[str, Any]:
 async def test_input_required_result_elicitation(ctx: Context) -> str:
     """Asks for a name"""
     elicited = await ctx.elicit("What is your name?", form_with("name"), key="user_name")
-    return f"Hello, {elicited.content['name']}!" if elicited.accepted else "Hello, stranger!"
+    return f"Hello, {elicited.data['name']}!" if elicited.accepted else "Hello, stranger!"
 
 
 @server.tool

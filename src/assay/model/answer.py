@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from msgspec import Struct, field
 
 from .content import Audio, Block, Image, Role, Text
+from .error import AskError
+
+T = TypeVar("T")
 
 
 class ToolUse(Struct, tag_field="type", tag="tool_use", omit_defaults=True):
@@ -53,15 +56,15 @@ class ElicitAnswer(Struct):
     content: dict[str, Any] | None = None
 
 
-class Elicited(Struct):
+class Elicited(Struct, Generic[T]):
     """The user's reply, from `Context.elicit` and `Context.elicit_url`.
 
-    `content` is set if the user accepted a form: an instance of the class that was passed as its schema, or a
-    dict if that was a JSON Schema.
+    `content` is set if the user accepted a form: a value of the type that was asked for, or a dict if that
+    was a JSON Schema.
     """
 
     action: Literal["accept", "decline", "cancel"]
-    content: Any = None
+    content: T | None = None
     id: str | None = None
     """The id of an elicitation by URL, for `Context.elicitation_complete`."""
 
@@ -69,6 +72,17 @@ class Elicited(Struct):
     def accepted(self) -> bool:
         """Whether the user agreed, instead of declining or cancelling."""
         return self.action == "accept"
+
+    @property
+    def data(self) -> T:
+        """The answer of a user who accepted.
+
+        Raises:
+            AskError: the user declined or cancelled. Check `accepted` first if the handler can go on.
+        """
+        if self.action != "accept":
+            raise AskError(f"the user did not answer: {self.action}")
+        return cast(T, self.content)
 
 
 class Root(Struct):

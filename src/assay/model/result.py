@@ -21,7 +21,8 @@ class ToolResult(Struct, omit_defaults=True, rename="camel"):
 
     content: list[Block]
     structured: Any = field(name="structuredContent", default=None)
-    is_error: bool = False
+    # A factory, because a default would be left out, and the specification's examples say `false`.
+    is_error: bool = field(default_factory=bool)
     meta: dict[str, Any] | None = field(name="_meta", default=None)
 
 

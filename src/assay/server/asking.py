@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from assay.model.answer import Elicited, Root, Sampled
 from assay.model.content import Block
 from assay.model.result import Message
 
 from .call import Call, CallContext
+from .form import Form
 from .question import AskOptions, ask_for_input, ask_for_ping, ask_for_roots, ask_for_sample, ask_for_url
+
+if TYPE_CHECKING:
+    from types import UnionType
+    from typing import _SpecialForm
+
+    TypeForm: TypeAlias = _SpecialForm | UnionType
+    """What type checkers see in `Literal["a", "b"]` or `str | None`."""
+
+T = TypeVar("T")
+TitledChoices: TypeAlias = dict[str, dict[str, str]]
+"""Choices with titles: `{"y": {"title": "Yes"}}`."""
+
+
+class ElicitOptions(TypedDict, total=False):
+    timeout: float | None
+    key: str | None
+    response_title: str | None
+    response_description: str | None
 
 
 class AskingContext(CallContext):
@@ -44,15 +63,46 @@ class AskingContext(CallContext):
         """
         return await ask_for_sample(self._call, messages, max_tokens, options, AskOptions(timeout, key))
 
+    @overload
+    async def elicit(
+        self, message: str, schema: type[T], **options: Unpack[ElicitOptions]
+    ) -> Elicited[T]: ...
+    @overload
+    async def elicit(
+        self, message: str, schema: list[str], **options: Unpack[ElicitOptions]
+    ) -> Elicited[str]: ...
+    @overload
+    async def elicit(
+        self, message: str, schema: list[list[str]] | list[TitledChoices], **options: Unpack[ElicitOptions]
+    ) -> Elicited[list[str]]: ...
+    @overload
+    async def elicit(
+        self, message: str, schema: Mapping[str, Any], **options: Unpack[ElicitOptions]
+    ) -> Elicited[dict[str, Any]]: ...
+    @overload
+    async def elicit(
+        self, message: str, *, response_type: type[T], **options: Unpack[ElicitOptions]
+    ) -> Elicited[T]: ...
+    @overload
+    async def elicit(
+        self, message: str, schema: TypeForm, **options: Unpack[ElicitOptions]
+    ) -> Elicited[Any]: ...
+    @overload
+    async def elicit(
+        self, message: str, *, response_type: object, **options: Unpack[ElicitOptions]
+    ) -> Elicited[Any]: ...
     async def elicit(
         self,
         message: str,
-        schema: type[Any] | Mapping[str, Any],
+        schema: Any = None,
         *,
+        response_type: Any = None,
         timeout: float | None = None,
         key: str | None = None,
-    ) -> Elicited:
-        """Ask the user to fill in a form.
+        response_title: str | None = None,
+        response_description: str | None = None,
+    ) -> Elicited[Any]:
+        """Ask the user to fill in a form, or for one value.
 
             @dataclass
             class Booking:
@@ -61,23 +111,34 @@ class AskingContext(CallContext):
 
             reply = await ctx.elicit("When do you arrive?", Booking)
             if reply.accepted:
-                book(reply.content.date, reply.content.seats)
+                book(reply.data.date, reply.data.seats)
+
+            sure = await ctx.elicit("Delete everything?", bool)
+            size = await ctx.elicit("Which size?", ["small", "large"])
 
         Args:
             message: What the user is asked.
-            schema: The fields: a class with fields of simple types, or a JSON Schema of a flat object.
+            schema: What to answer: a class with fields of simple types, the type of one value (`str`, `int`,
+                `float`, `bool`, an `Enum`, a `Literal`, a list of such choices), choices, or a JSON Schema of
+                a flat object.
+            response_type: Another name of `schema`.
             timeout: Seconds to wait for the answer; unlimited by default.
             key: Identifies the question when the handler runs again; by default questions are numbered.
+            response_title: The label of the field, if one value is asked for.
+            response_description: Its description.
 
         Raises:
             AskError: the client does not support elicitation, did not answer in time, or its answer does not
                 fit the schema.
+            RegistrationError: a form cannot ask for this type.
         """
-        return await ask_for_input(self._call, message, schema, AskOptions(timeout, key))
+        source = response_type if schema is None else schema
+        form = Form(source, title=response_title, description=response_description)
+        return await ask_for_input(self._call, message, form, AskOptions(timeout, key))
 
     async def elicit_url(
         self, message: str, url: str, *, timeout: float | None = None, key: str | None = None
-    ) -> Elicited:
+    ) -> Elicited[None]:
         """Ask the user to open a page, for data that the client must not see: passwords, payments.
 
         Call `elicitation_complete` with the reply's `id` when the user has finished.

@@ -16,7 +16,7 @@ from assay.model.jsonrpc import RequestId
 from assay.protocol.declaration import Level
 from assay.protocol.scope import Scope
 
-from .asking import AskingContext
+from .alias import AliasContext
 from .call import Call, Cancelled
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ DEFAULT_LEVEL: Final = "info"
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 
 
-class Context(AskingContext):
+class Context(AliasContext):
     """Information about the current request, and ways to talk to its client while serving it.
 
     A handler gets one through any parameter annotated with this class:
@@ -255,7 +255,8 @@ class Context(AskingContext):
             logger: The name of the logger.
         """
         if level not in LEVELS:
-            raise ValueError(f"unknown log level: {level!r}; one of {', '.join(LEVELS)}")
+            hint = ": the level comes first" if isinstance(data, str) and data in LEVELS else ""
+            raise ValueError(f"unknown log level: {level!r}; one of {', '.join(LEVELS)}{hint}")
         peer = self._call.peer
         unwanted = peer.revision.logs_on_demand and peer.log_level is None
         threshold = peer.log_level or DEFAULT_LEVEL

@@ -14,11 +14,11 @@ from assay.protocol.codec import decode_params
 from assay.revisions.registry import BY_DATE, REVISIONS
 from assay.revisions.revision import Revision
 
+from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
 from .feature import DETAILS
 from .invocation import Invocable
-from .output import BadOutput
 from .required_scope import PROTOCOL_METHODS, read_scopes
 from .schema import json_decoder, write_custom
 from .signature import read_signature
@@ -50,7 +50,11 @@ class CustomMethod:
 
     async def serve(self, call: Call) -> Any:
         params = decode_params(call.params, self._decode)
-        return to_result(await self._invoke(msgspec.structs.asdict(params), call))
+        value = await self._invoke(msgspec.structs.asdict(params), call)
+        try:
+            return to_result(value)
+        except BadOutput as error:
+            raise error.named(f"method {self.name!r}") from None
 
 
 def to_result(value: Any) -> Any:
@@ -64,9 +68,9 @@ def to_result(value: Any) -> Any:
     try:
         encoded = _encode(value)
     except (TypeError, NotImplementedError, UnicodeEncodeError) as error:
-        raise BadOutput(f"cannot be written as JSON: {error}") from None
+        raise BadOutput(value, "an object", str(error)) from None
     if not encoded.startswith(b"{"):
-        raise BadOutput(f"a method returns an object, not {type(value).__qualname__}")
+        raise BadOutput(value, "an object")
     # A `_meta` may have to be merged with ours, which takes the object instead of its bytes.
     return Raw(encoded) if encoded.find(b'"_meta"') < 0 else msgspec.json.decode(encoded)
 

@@ -60,3 +60,8 @@ def _failed_read(error: ReadFailed, call: Call, method: str) -> RpcError | None:
 
 def log_failure(source: str, error: BaseException) -> None:
     logger.error("%s failed", source, exc_info=error)
+
+
+def log_fault(text: str) -> None:
+    """Log a mistake of the author whose text says all: a traceback would show the framework only."""
+    logger.error("%s", text)

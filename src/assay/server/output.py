@@ -13,36 +13,46 @@ from typing import Any, Final, get_args
 import msgspec
 from msgspec import Raw
 
-from assay.model.content import BLOCKS, Text
+from assay.model.content import BLOCKS, Audio, Block, File, Image, Text
 from assay.model.error import RegistrationError
+from assay.model.media import sniff
 from assay.model.result import ToolResult
 from assay.revisions.revision import Structured
 
+from .bad_output import BadOutput, type_name
+from .library_value import RECORDS, Table, adapt, adapter_of, is_table, write_value
 from .pattern import without_patterns
-from .schema import Validator, json_decoder, schema_of, write_custom
+from .schema import Validator, json_decoder, schema_of
 
-PLAIN: Final = (inspect.Parameter.empty, None, type(None), Any, object, str, bytes, ToolResult, *BLOCKS)
+RAW: Final = (bytes, bytearray, memoryview)
+BLANK: Final = (inspect.Parameter.empty, None, type(None), Any, object)
+"""Return types that promise nothing."""
+EXACT: Final = (str, *RAW, ToolResult, File, *BLOCKS)
+"""Return types that need no conversion."""
+PLAIN: Final = (*BLANK, *EXACT)
 """Return types without an output schema."""
 
 SCALARS: Final = (int, bool)
 
-_encode: Final = msgspec.json.Encoder(enc_hook=write_custom).encode
+ANYTHING: Final = "text, content blocks or a JSON value"
+UNENCODABLE: Final = (TypeError, NotImplementedError, UnicodeEncodeError, RecursionError)
 
-
-class BadOutput(TypeError):
-    """A handler returned a value that does not match its declaration."""
+_encode: Final = msgspec.json.Encoder(enc_hook=write_value).encode
 
 
 class Output:
     """Turns a tool's return value into its result."""
 
-    __slots__ = ("_check", "_exact", "_wrap", "schema", "unwrapped_schema")
+    __slots__ = ("_check", "_exact", "_expected", "_wrap", "adapts", "schema", "unwrapped_schema")
 
     def __init__(self, returns: Any, schema: Mapping[str, Any] | None = None) -> None:
         self._wrap = False
         self._exact = returns if returns in SCALARS else None
         """A type for which `type(value) is` is the whole check."""
         self._check: Callable[[bytes], Any] | None = None
+        self._expected = "its output schema" if schema is not None else type_name(returns)
+        self.adapts = schema is None and (is_table(returns) or (_is_plain(returns) and returns not in EXACT))
+        """Whether values of other libraries may have to be adapted, which takes time."""
         self.schema: Mapping[str, Any] | None = None
         """The schema of the result as an object, with other types wrapped."""
         self.unwrapped_schema: Mapping[str, Any] | None = None
@@ -59,6 +69,7 @@ class Output:
         self._check = _validate(schema)
 
     def _derive(self, returns: Any) -> None:
+        returns = RECORDS if is_table(returns) else returns
         schema = schema_of(returns)
         self._wrap = schema.get("type") != "object"
         self.unwrapped_schema = schema
@@ -79,20 +90,33 @@ class Output:
             self._check_result(value)
             return value
         if self._check is None:
-            return ToolResult(_blocks(value))
-        encoded = _encode_or_refuse(value)
+            return ToolResult([Text(value)]) if type(value) is str else _plain_result(value, form)
+        encoded = self._encoded(value)
         if type(value) is not self._exact:
-            try:
-                self._check(encoded)
-            except msgspec.ValidationError as error:
-                raise BadOutput(str(error)) from None
+            self._validate(value, encoded)
         if self._wrap and form is not Structured.ANY:
             encoded = b'{"result":' + encoded + b"}"
         return ToolResult([Text(encoded.decode())], Raw(encoded))
 
     def _check_result(self, result: ToolResult) -> None:
         if self._check is not None and not result.is_error and not self._wrap:
-            self._check(_encode_or_refuse(result.structured))
+            self._validate(result.structured, self._encoded(result.structured))
+
+    def _encoded(self, value: Any) -> bytes:
+        try:
+            return _encode(value)
+        except UNENCODABLE as error:
+            raise BadOutput(value, self._expected, str(error)) from None
+
+    def _validate(self, value: Any, encoded: bytes) -> None:
+        assert self._check is not None
+        try:
+            self._check(encoded)
+        except msgspec.ValidationError as error:
+            text = str(error)
+            # Two types that differ are named anyway.
+            detail = "" if text.startswith("Expected `") and " - at " not in text else text
+            raise BadOutput(value, self._expected, detail) from None
 
 
 def _validate(schema: Mapping[str, Any]) -> Callable[[bytes], None]:
@@ -101,7 +125,7 @@ def _validate(schema: Mapping[str, Any]) -> Callable[[bytes], None]:
     def check(encoded: bytes) -> None:
         problem = validator.problem(msgspec.json.decode(encoded))
         if problem is not None:
-            raise BadOutput(problem)
+            raise msgspec.ValidationError(problem)
 
     return check
 
@@ -130,28 +154,47 @@ def _is_plain(returns: Any) -> bool:
             return True
     except TypeError:  # unhashable metadata in an annotation cannot be compared
         return False
+    if adapter_of(returns) is not None:
+        return not is_table(returns)
     arguments = [part for part in get_args(returns) if part is not type(None) and part is not ...]
     return bool(arguments) and any(_is_plain(part) and part not in (str, Any, object) for part in arguments)
 
 
-def _blocks(value: Any) -> list[Any]:
+def _plain_result(value: Any, form: Structured) -> ToolResult:
+    """The result of a tool without an output schema."""
+    value = adapt(value)
+    if isinstance(value, Table):
+        encoded = value.encoded if form is Structured.ANY else b'{"result":' + value.encoded + b"}"
+        return ToolResult([Text(encoded.decode())], Raw(encoded))
     if value is None:
-        return []
-    if isinstance(value, BLOCKS):
-        return [value]
-    if isinstance(value, str):
-        return [Text(value)]
+        return ToolResult([])
     if isinstance(value, list | tuple) and any(isinstance(item, BLOCKS) for item in value):
-        return [item if isinstance(item, BLOCKS) else _text(item) for item in value]
-    return [_text(value)]
+        return ToolResult([_block(item) for item in value])
+    return ToolResult([_block(value)])
 
 
-def _text(value: Any) -> Text:
-    return Text(value if isinstance(value, str) else _encode_or_refuse(value).decode())
-
-
-def _encode_or_refuse(value: Any) -> bytes:
+def _block(value: Any) -> Block:
+    if isinstance(value, BLOCKS):
+        return value
+    if isinstance(value, str):
+        return Text(value)
+    if isinstance(value, RAW):
+        return _block_of_bytes(bytes(value))
     try:
-        return _encode(value)
-    except (TypeError, NotImplementedError, UnicodeEncodeError) as error:
-        raise BadOutput(f"cannot be written as JSON: {error}") from None
+        return Text(_encode(value).decode())
+    except UNENCODABLE as error:
+        raise BadOutput(value, ANYTHING, str(error)) from None
+
+
+def _block_of_bytes(data: bytes) -> Block:
+    """Text if it is UTF-8, an image or a recording if it begins like one, otherwise a file."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" not in text:
+        return Text(text)
+    kind = sniff(data)
+    if kind.startswith("image/"):
+        return Image(data, kind)
+    return Audio(data, kind) if kind.startswith("audio/") else File(data, "result")

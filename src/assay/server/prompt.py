@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -13,14 +13,16 @@ from assay.model.definition import PromptArgument, PromptDefinition
 from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
 from assay.model.result import Message, PromptResult
 
+from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
-from .output import BadOutput
+from .library_value import adapt
 from .required_scope import read_scopes
 from .schema import text_converter
 from .shape import shape_messages
 from .signature import Signature, read_signature
+from .tag import read_tags, with_tags
 
 VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCII)
 
@@ -28,12 +30,13 @@ VERSION: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCI
 class Prompt:
     """A registered prompt."""
 
-    __slots__ = ("_invoke", "_read", "definition", "scopes", "signature", "version")
+    __slots__ = ("_invoke", "_read", "definition", "scopes", "signature", "tags", "version")
 
     def __init__(self, definition: PromptDefinition, signature: Signature, invoke: Invocable) -> None:
         self.definition = definition
         self.signature = signature
         self.scopes: tuple[str, ...] = ()
+        self.tags: frozenset[str] = frozenset()
         self.version: str | None = None
         """The version of its text, if the author numbers it."""
         self._read = signature.reader(text_converter)
@@ -49,7 +52,10 @@ class Prompt:
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {error}") from None
         value = await self._invoke(msgspec.structs.asdict(typed), call)
-        result = to_prompt_result(value)
+        try:
+            result = to_prompt_result(value)
+        except BadOutput as error:
+            raise error.named(f"prompt {self.key!r}") from None
         return PromptResult(
             shape_messages(result.messages, call.peer.revision), result.description, result.meta
         )
@@ -67,9 +73,10 @@ def _message(item: Any) -> Message:
         return item
     if isinstance(item, str):
         return Message("user", Text(item))
-    if isinstance(item, BLOCKS):
-        return Message("user", item)
-    raise BadOutput(f"a prompt returns text, content blocks or messages, not {type(item).__qualname__}")
+    block = adapt(item)
+    if isinstance(block, BLOCKS):
+        return Message("user", block)
+    raise BadOutput(item, "text, content blocks or messages")
 
 
 def make_prompt(
@@ -82,9 +89,12 @@ def make_prompt(
     icons: list[Icon] | None = None,
     meta: dict[str, Any] | None = None,
     scopes: Sequence[str] = (),
+    tags: Collection[str] = (),
     version: str | None = None,
 ) -> Prompt:
     signature = read_signature(function)
+    owner = f"prompt {name or signature.name}"
+    words = read_tags(tags, owner)
     arguments = [
         PromptArgument(parameter.name, description=parameter.description, required=parameter.required)
         for parameter in signature.parameters
@@ -95,13 +105,11 @@ def make_prompt(
         description=description or signature.description,
         arguments=arguments or None,
         icons=icons,
-        meta=meta,
+        meta=with_tags(meta, words, owner),
     )
     prompt = Prompt(definition, signature, Invocable(function, signature, limits))
-    prompt.scopes = read_scopes(scopes, f"prompt {prompt.key}")
+    prompt.scopes, prompt.tags = read_scopes(scopes, owner), words
     if version is not None and not VERSION.fullmatch(version):
-        raise RegistrationError(
-            f"prompt {prompt.key}: a version has three numbers, such as 1.2.0: {version!r}"
-        )
+        raise RegistrationError(f"{owner}: a version has three numbers, such as 1.2.0: {version!r}")
     prompt.version = version
     return prompt

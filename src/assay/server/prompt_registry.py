@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from assay.model.definition import PromptDefinition
@@ -27,6 +27,10 @@ class Prompts:
 
     def __len__(self) -> int:
         return len(self.registry)
+
+    def __iter__(self) -> Iterator[Prompt]:
+        """The prompts, each with `key`, `tags`, `scopes` and `definition`. They may be removed meanwhile."""
+        return iter(tuple(self.registry))
 
     def add(self, function: Callable[..., Any], **options: Any) -> None:
         """Register a function as a prompt, with the options of `Server.prompt`. Clients are notified.

@@ -64,29 +64,25 @@ async def ask_for_sample(
     return await _ask(call, Question("sampling/createMessage", params, _reader(Sampled)), options)
 
 
-async def ask_for_input(
-    call: Call, message: str, schema: type[Any] | Mapping[str, Any], options: AskOptions
-) -> Elicited:
+async def ask_for_input(call: Call, message: str, form: Form, options: AskOptions) -> Elicited[Any]:
     _require_mode(call, "form")
-    form = Form(schema)
-    form.check_for(call.peer.revision)
-    params: dict[str, Any] = {"message": message, "requestedSchema": form.schema}
+    params: dict[str, Any] = {"message": message, "requestedSchema": form.schema_for(call.peer.revision)}
 
-    def read(raw: Raw) -> Elicited:
+    def read(raw: Raw) -> Elicited[Any]:
         answer = _decode(raw, ElicitAnswer)
         return Elicited(answer.action, form.read(answer.content) if answer.action == "accept" else None)
 
     return await _ask(call, Question("elicitation/create", params, read), options)
 
 
-async def ask_for_url(call: Call, message: str, url: str, options: AskOptions) -> Elicited:
+async def ask_for_url(call: Call, message: str, url: str, options: AskOptions) -> Elicited[None]:
     _require_mode(call, "url")
     elicitation_id = urandom(16).hex() if call.peer.revision.elicitation_ids else None
     params = {"mode": "url", "message": message, "url": url}
     if elicitation_id is not None:
         params["elicitationId"] = elicitation_id
 
-    def read(raw: Raw) -> Elicited:
+    def read(raw: Raw) -> Elicited[None]:
         return Elicited(_decode(raw, ElicitAnswer).action, None, elicitation_id)
 
     return await _ask(call, Question("elicitation/create", params, read), options)

@@ -9,8 +9,10 @@ from assay.model.content import Annotations, Icon
 from assay.model.definition import ToolAnnotations
 from assay.model.result import Cache
 
+from .bare_decorator import check_argument, check_decorated
 from .completion_registry import Completions
 from .custom_method import CustomMethods
+from .hint import ServerHints
 from .method_table import MethodTables
 from .prompt_registry import Prompts
 from .resource import Access
@@ -20,7 +22,7 @@ from .tool_registry import Tools
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Registration:
+class Registration(ServerHints):
     """Base of `Server`. Its decorators return the function unchanged and raise `RegistrationError`."""
 
     tools: Tools
@@ -50,6 +52,7 @@ class Registration:
         meta: dict[str, Any] | None = None,
         concurrency: int | None = None,
         scopes: Sequence[str] = (),
+        tags: Collection[str] = (),
     ) -> Callable[[F], F]: ...
     def tool(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
         """Register a function as a tool that the client's model may call.
@@ -74,7 +77,9 @@ class Registration:
             meta: The `_meta` of the tool's definition.
             concurrency: How many calls of this tool may run at once.
             scopes: Scopes that a caller needs.
+            tags: Words to select it by: `{"beta"}`. Clients find them in `_meta`.
         """
+        check_decorated("tool", function)
 
         def register(decorated: F) -> F:
             self.tools.add(decorated, **options)
@@ -97,6 +102,7 @@ class Registration:
         access: Access | None = None,
         cache: Cache | None = None,
         scopes: Sequence[str] = (),
+        tags: Collection[str] = (),
     ) -> Callable[[F], F]:
         """Register a function that returns the contents of a resource.
 
@@ -105,7 +111,7 @@ class Registration:
 
         Args:
             uri: The URI, or an RFC 6570 template whose variables become arguments of the function.
-            name, title, description, icons, meta: As for `tool`.
+            name, title, description, icons, meta, tags: As for `tool`.
             mime_type: The type of the contents; by default it follows from what the function returns.
             size: The size in bytes, if known.
             annotations: Hints for clients: audience, priority, time of the last change.
@@ -113,9 +119,10 @@ class Registration:
             cache: How long clients may reuse the contents.
             scopes: Scopes that a caller needs. Unlike with `access`, the client learns which are missing.
         """
+        check_argument("resource", uri, "a URI", '@server.resource("config://settings")')
         options: dict[str, Any] = {"name": name, "title": title, "description": description}
         options |= {"mime_type": mime_type, "size": size, "annotations": annotations, "icons": icons}
-        options |= {"meta": meta, "access": access, "cache": cache, "scopes": scopes}
+        options |= {"meta": meta, "access": access, "cache": cache, "scopes": scopes, "tags": tags}
 
         def register(decorated: F) -> F:
             self.resources.add(uri, decorated, **options)
@@ -136,6 +143,7 @@ class Registration:
         icons: list[Icon] | None = None,
         meta: dict[str, Any] | None = None,
         scopes: Sequence[str] = (),
+        tags: Collection[str] = (),
         version: str | None = None,
     ) -> Callable[[F], F]: ...
     def prompt(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
@@ -149,9 +157,10 @@ class Registration:
         It returns text, content blocks, a list of `Message`, or a `PromptResult`.
 
         Args:
-            name, title, description, icons, meta, scopes: As for `tool`.
+            name, title, description, icons, meta, scopes, tags: As for `tool`.
             version: The version of the prompt's text, such as `1.2.0`; published by `assay.profile`.
         """
+        check_decorated("prompt", function)
 
         def register(decorated: F) -> F:
             self.prompts.add(decorated, **options)
@@ -173,6 +182,9 @@ class Registration:
             target: The name of a prompt, or the URI template of a resource.
             argument: The argument of the prompt, or the variable of the template.
         """
+        check_argument(
+            "completion", target, "a target and an argument", '@server.completion("review", "language")'
+        )
 
         def register(decorated: F) -> F:
             self.completions.add(target, argument, decorated)
@@ -205,6 +217,7 @@ class Registration:
             revisions: The dates of the revisions that have the method; by default all.
             scopes: Scopes that a caller needs.
         """
+        check_argument("method", name, "a name", '@server.method("models/list")')
         options: dict[str, Any] = {"capability": capability, "extension": extension}
         options |= {"revisions": revisions, "scopes": scopes}
 

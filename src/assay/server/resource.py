@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from assay.model.content import Annotations, Contents, Icon
+from assay.model.content import Annotations, Audio, Contents, EmbeddedResource, Icon, Image
 from assay.model.definition import ResourceDefinition, TemplateDefinition
 from assay.model.error import INVALID_PARAMS, RegistrationError, ResourceNotFound, RpcError
 from assay.model.result import Cache, ReadResult
@@ -16,13 +16,15 @@ from assay.protocol.scope import Scope
 from assay.protocol.uri import InvalidUri, check_uri
 from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemplate
 
+from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
-from .output import BadOutput
+from .library_value import adapt, write_value
 from .required_scope import read_scopes
-from .schema import text_converter, write_custom
+from .schema import text_converter
 from .signature import Signature, read_signature
+from .tag import read_tags, with_tags
 
 TEXT: Final = "text/plain"
 BINARY: Final = "application/octet-stream"
@@ -37,7 +39,7 @@ Returning False hides the resource; an exception is answered like one of a handl
 class Resource:
     """A registered resource or template."""
 
-    __slots__ = ("_invoke", "_read", "access", "cache", "definition", "scopes", "template")
+    __slots__ = ("_invoke", "_read", "access", "cache", "definition", "scopes", "tags", "template")
 
     def __init__(
         self,
@@ -55,6 +57,7 @@ class Resource:
         self._invoke = invoke
         self.access = access
         self.scopes: tuple[str, ...] = ()
+        self.tags: frozenset[str] = frozenset()
 
     @property
     def key(self) -> str:
@@ -68,7 +71,10 @@ class Resource:
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"invalid resource URI: {error}", {"uri": uri}) from None
         value = await self._invoke(arguments, call)
-        return ReadResult(to_contents(uri, value, self.definition.mime_type))
+        try:
+            return ReadResult(to_contents(uri, value, self.definition.mime_type))
+        except BadOutput as error:
+            raise error.named(f"resource {self.key!r}") from None
 
 
 async def check_access(access: Access, uri: str, scope: Scope) -> None:
@@ -92,6 +98,11 @@ def to_contents(uri: str, value: Any, mime_type: str | None) -> list[Contents]:
         return [Contents(uri, text=value, mime_type=mime_type or TEXT)]
     if isinstance(value, bytes | bytearray | memoryview):
         return [Contents(uri, blob=bytes(value), mime_type=mime_type or BINARY)]
+    value = adapt(value)
+    if isinstance(value, Image | Audio):
+        return [Contents(uri, blob=value.data, mime_type=mime_type or value.mime_type)]
+    if isinstance(value, EmbeddedResource):
+        return [msgspec.structs.replace(value.resource, uri=uri)]
     if mime_type == DIRECTORY:
         return [Contents(uri, text="\n".join(str(name) for name in value), mime_type=DIRECTORY)]
     return [Contents(uri, text=_formatted(value), mime_type=mime_type or JSON)]
@@ -99,9 +110,9 @@ def to_contents(uri: str, value: Any, mime_type: str | None) -> list[Contents]:
 
 def _formatted(value: Any) -> str:
     try:
-        encoded = msgspec.json.encode(value, enc_hook=write_custom)
+        encoded = msgspec.json.encode(value, enc_hook=write_value)
     except (TypeError, NotImplementedError, UnicodeEncodeError) as error:
-        raise BadOutput(f"cannot be written as JSON: {error}") from None
+        raise BadOutput(value, "text, bytes, Contents or a JSON value", str(error)) from None
     return msgspec.json.format(encoded, indent=2).decode()
 
 
@@ -121,10 +132,12 @@ def make_resource(
     access: Access | None = None,
     cache: Cache | None = None,
     scopes: Sequence[str] = (),
+    tags: Collection[str] = (),
 ) -> Resource:
     signature = read_signature(function)
     template = _template(uri)
     _check_variables(uri, template, signature)
+    words = read_tags(tags, f"resource {uri}")
     fields: dict[str, Any] = {
         "name": name or signature.name,
         "title": title,
@@ -132,7 +145,7 @@ def make_resource(
         "mime_type": mime_type,
         "annotations": _annotations(annotations, uri),
         "icons": icons,
-        "meta": meta,
+        "meta": with_tags(meta, words, f"resource {uri}"),
     }
     definition: ResourceDefinition | TemplateDefinition
     if template is None:
@@ -144,7 +157,7 @@ def make_resource(
         definition = TemplateDefinition(uri_template=uri, **fields)
     invoke = Invocable(function, signature, limits)
     resource = Resource(definition, template, signature, invoke, access, cache)
-    resource.scopes = read_scopes(scopes, f"resource {uri}")
+    resource.scopes, resource.tags = read_scopes(scopes, f"resource {uri}"), words
     return resource
 
 

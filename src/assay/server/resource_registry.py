@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
 from assay.model.content import Contents
 from assay.model.definition import ResourceDefinition, TemplateDefinition
-from assay.model.error import INVALID_PARAMS, ResourceNotFound, RpcError
+from assay.model.error import INVALID_PARAMS, RegistrationError, ResourceNotFound, RpcError
 from assay.model.result import Cache, ReadResult
 from assay.protocol.uri import InvalidUri, check_uri
 
@@ -17,6 +17,7 @@ from .call import Call
 from .concurrency import ConcurrencyLimit
 from .registry import PagedRegistry
 from .resource import Access, Resource, check_access, make_resource, match_variables
+from .template_shape import template_shape
 
 PRIVATE = Cache(0, "private")
 """The contents of a resource may depend on the caller, unless its author says otherwise."""
@@ -37,9 +38,16 @@ class Resources:
         self._limit = limit
         self._access = access
         self._direct_call = direct_call
+        self._uri_by_shape: dict[str, str] = {}
+        """Templates that match different URIs have different shapes."""
 
     def __len__(self) -> int:
         return len(self.registry) + len(self.template_registry)
+
+    def __iter__(self) -> Iterator[Resource]:
+        """The resources, then the templates, each with `key`, `tags`, `scopes` and `definition`. They may be
+        removed meanwhile."""
+        return iter((*self.registry, *self.template_registry))
 
     def add(self, uri: str, function: Callable[..., Any], **options: Any) -> None:
         """Register a function for a URI or a URI template, with the options of `Server.resource`. Clients are
@@ -49,7 +57,18 @@ class Resources:
             RegistrationError: the function or an option is invalid, or the URI is taken.
         """
         resource = make_resource(uri, function, limits=(self._limit,), **options)
-        (self.registry if resource.template is None else self.template_registry).add(resource)
+        if resource.template is None:
+            self.registry.add(resource)
+            return
+        shape = template_shape(uri)
+        other = self._uri_by_shape.get(shape, uri)
+        if other != uri:
+            raise RegistrationError(
+                f"resource {uri}: {other} matches the same URIs, only the names of the variables differ:"
+                " keep one of them"
+            )
+        self.template_registry.add(resource)
+        self._uri_by_shape[shape] = uri
 
     def remove(self, uri: str) -> None:
         """Remove a resource or template. Clients are notified.
@@ -57,7 +76,11 @@ class Resources:
         Raises:
             KeyError: no resource or template has that URI.
         """
-        (self.registry if self.registry.get(uri) is not None else self.template_registry).remove(uri)
+        if self.registry.get(uri) is not None:
+            self.registry.remove(uri)
+        else:
+            self.template_registry.remove(uri)
+            del self._uri_by_shape[template_shape(uri)]
 
     def describe(self, uri: str, **changes: Any) -> None:
         """Change fields of a resource's definition, such as its `size`. Clients are not notified.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -14,16 +14,19 @@ from assay.model.error import INVALID_PARAMS, AskError, RegistrationError, RpcEr
 from assay.model.result import ToolResult
 from assay.revisions.revision import BadArguments, Revision, Structured
 
+from .bad_output import BadOutput
 from .call import Call, TimedOut
 from .concurrency import ConcurrencyLimit
-from .failure import log_failure, unwrap
+from .failure import log_failure, log_fault, unwrap
 from .header import check_headers, mirrored_parameters
 from .invocation import Invocable, Pending
+from .library_value import adapting
 from .output import Output
 from .required_scope import read_scopes
 from .schema import Validator, json_decoder, schema_of
 from .shape import shape_result
 from .signature import Signature, accepted_arguments, read_signature
+from .tag import read_tags, with_tags
 
 asdict = msgspec.structs.asdict
 
@@ -92,6 +95,7 @@ class Tool:
         "_output",
         "definition",
         "scopes",
+        "tags",
         "unwrapped_definition",
     )
 
@@ -109,6 +113,7 @@ class Tool:
         self._invoke = invoke
         self._output = output
         self.scopes: tuple[str, ...] = ()
+        self.tags: frozenset[str] = frozenset()
         self._mirrored = mirrored_parameters(arguments.schema, definition.name)
 
     @property
@@ -154,8 +159,17 @@ class Tool:
             return ToolResult([Text(str(error))], is_error=True)
         if isinstance(error, TimedOut):
             return ToolResult([Text(f"tool {self.key} timed out: {error}")], is_error=True)
+        if isinstance(error, BadOutput):
+            return self._bad_output(error, call)
         log_failure(f"tool {self.key}", error)
         return ToolResult([Text(f"tool {self.key} failed: internal error")], is_error=True)
+
+    def _bad_output(self, error: BadOutput, call: Call) -> ToolResult:
+        text = str(error.named(f"tool {self.key!r}"))
+        log_fault(text)
+        if not getattr(call.services.server, "debug", False):
+            text = f"tool {self.key} failed: internal error"
+        return ToolResult([Text(text)], is_error=True)
 
 
 def make_tool(
@@ -171,10 +185,12 @@ def make_tool(
     icons: list[Icon] | None = None,
     meta: dict[str, Any] | None = None,
     scopes: Sequence[str] = (),
+    tags: Collection[str] = (),
 ) -> Tool:
     signature = read_signature(function, allow_any=input_schema is not None)
     tool_name = signature.name if name is None else name
     check_tool_name(tool_name)
+    words = read_tags(tags, f"tool {tool_name}")
     arguments: Arguments = (
         TypedArguments(signature) if input_schema is None else SchemaArguments(input_schema, signature)
     )
@@ -190,10 +206,13 @@ def make_tool(
         output_schema=output.schema,
         annotations=read_annotations(annotations, tool_name),
         icons=icons,
-        meta=meta,
+        meta=with_tags(meta, words, f"tool {tool_name}"),
     )
-    tool = Tool(definition, arguments, Invocable(function, signature, limits), output)
-    tool.scopes = read_scopes(scopes, f"tool {tool_name}")
+    invoke = Invocable(function, signature, limits)
+    if output.adapts and not invoke.is_async:
+        invoke.function = adapting(function)
+    tool = Tool(definition, arguments, invoke, output)
+    tool.scopes, tool.tags = read_scopes(scopes, f"tool {tool_name}"), words
     return tool
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -39,6 +39,10 @@ class Tools:
 
     def __len__(self) -> int:
         return len(self.registry)
+
+    def __iter__(self) -> Iterator[Tool]:
+        """The tools, each with `key`, `tags`, `scopes` and `definition`. They may be removed meanwhile."""
+        return iter(tuple(self.registry))
 
     def add(self, function: Callable[..., Any], *, concurrency: int | None = None, **options: Any) -> None:
         """Register a function as a tool, with the options of `Server.tool`. Clients are notified.

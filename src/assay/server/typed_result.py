@@ -26,8 +26,8 @@ class _Complete(Struct, omit_defaults=True, rename="camel"):
     result_type: str
     meta: Any = field(name="_meta")
     content: list[Block]
+    is_error: bool
     structured: Any = field(name="structuredContent", default=None)
-    is_error: bool = False
 
 
 class ResultWriter:
@@ -44,7 +44,7 @@ class ResultWriter:
         """The object to encode instead of the result."""
         if type(result) is ToolResult and cache is None:
             meta = self._raw_meta if result.meta is None else self._meta | result.meta
-            return _Complete("complete", meta, result.content, result.structured, result.is_error)
+            return _Complete("complete", meta, result.content, result.is_error, result.structured)
         head, meta = self._complete, _meta_of(result)
         if meta:
             # The result has its own `_meta`: merge the two.

@@ -24,9 +24,9 @@ class Answer:
 async def ask_user(ctx: Context, question: Annotated[str, "What to ask"] = "Who are you?") -> str:
     """Asks the user to fill in a form"""
     elicited = await ctx.elicit(question, Answer, key="user")
-    if not elicited.accepted or not isinstance(elicited.content, Answer):
+    if not elicited.accepted:
         return f"The user chose to {elicited.action}"
-    return f"{elicited.content.name} likes {elicited.content.colour}"
+    return f"{elicited.data.name} likes {elicited.data.colour}"
 
 
 async def ask_model(ctx: Context, prompt: Annotated[str, "What to ask the model"]) -> str:
