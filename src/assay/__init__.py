@@ -13,8 +13,8 @@ _NAMES_BY_MODULE = {
     "assay.model.content": "Annotations Audio Contents EmbeddedResource Icon Image ResourceLink Text",
     "assay.model.definition": "ToolAnnotations",
     "assay.model.error": (
-        "AskError AssayError InsufficientScope MissingExtra RegistrationError ResourceNotFound RpcError"
-        " TlsError ToolError"
+        "AskError AssayError InsufficientScope LifespanFailed MissingExtra RegistrationError"
+        " ResourceNotFound RpcError TlsError ToolError"
     ),
     "assay.model.limits": "Limits",
     "assay.model.result": "Cache Completion Message PromptResult ToolResult",

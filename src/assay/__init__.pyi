@@ -13,6 +13,7 @@ from assay.model.definition import ToolAnnotations as ToolAnnotations
 from assay.model.error import AskError as AskError
 from assay.model.error import AssayError as AssayError
 from assay.model.error import InsufficientScope as InsufficientScope
+from assay.model.error import LifespanFailed as LifespanFailed
 from assay.model.error import MissingExtra as MissingExtra
 from assay.model.error import RegistrationError as RegistrationError
 from assay.model.error import ResourceNotFound as ResourceNotFound

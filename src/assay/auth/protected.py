@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from typing import Any, Final
 
 import msgspec
 
 from assay.model.visible import visible_record
-from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
+from assay.protocol.http.asgi import Application, AsgiScope, JoinsHost, Receive, Transmit
 from assay.protocol.http.head_policy import HeadPolicy, Refusal, cors
 from assay.protocol.http.policy import HttpPolicy
 from assay.protocol.scope import Scope
@@ -39,7 +39,7 @@ LONG: Final = 3600.0
 """Seconds between looks at the clock, which may be set meanwhile."""
 
 
-class Protected:
+class Protected(JoinsHost):
     """Wraps an application. Authorized requests reach it without tokens, and with a `Scope` under `"assay"`
     that holds the principal and its scopes."""
 
@@ -56,8 +56,8 @@ class Protected:
     def policy(self) -> HttpPolicy:
         return self._app.policy
 
-    def start(self) -> None:
-        self._app.start()
+    def start(self) -> Awaitable[None]:
+        return self._app.start()
 
     async def close(self) -> None:
         await self._app.close()

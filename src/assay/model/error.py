@@ -11,6 +11,7 @@ AssayError
 │   └── Undeclared         the client did not declare a capability; also an RpcError
 ├── TlsError               a certificate or key cannot be used
 ├── MissingExtra           an optional dependency is not installed
+├── LifespanFailed         the lifespan of a server could not be started
 └── RegistrationError      the author registered something invalid
 """
 
@@ -113,6 +114,11 @@ class RegistrationError(AssayError, ValueError):
 
 class TlsError(AssayError, ValueError):
     """A certificate or key cannot be used. The message names the file and the reason."""
+
+
+class LifespanFailed(AssayError):
+    """The lifespan of a server could not be started. The message names the exception and where it was raised;
+    the exception itself is the `__cause__`."""
 
 
 class MissingExtra(AssayError, ImportError):

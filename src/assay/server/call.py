@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 import msgspec
@@ -291,6 +292,10 @@ def _is_owners(error: BaseException) -> bool:
         return False
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+DirectCall = Callable[[], AbstractAsyncContextManager[Call]]
+"""Creates the call for a component that is used from code instead of by a client, and ends it."""
 
 
 class CallContext:

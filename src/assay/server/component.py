@@ -13,7 +13,7 @@ from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from assay.model.limits import Limits
 from assay.protocol.codec import decode_params
 
-from .call import Call
+from .call import DirectCall
 from .completion_registry import Completions
 from .concurrency import ConcurrencyLimit
 from .custom_method import CustomMethods
@@ -71,7 +71,7 @@ def make_components(
     access: Access | None,
     hide_unknown_tools: bool,
     on_change: Callable[[str], None],
-    direct_call: Callable[[], Call],
+    direct_call: DirectCall,
 ) -> Components:
     """Create the empty registries of a server.
 
@@ -81,7 +81,7 @@ def make_components(
         access: Decides which resources a caller may read.
         hide_unknown_tools: Answer calls of unknown tools like calls of unknown methods.
         on_change: Called with `tools`, `resources` or `prompts` when that list has changed.
-        direct_call: Creates the call for a component that is used from code.
+        direct_call: Creates the call for a component that is used from code, and ends it.
     """
     limit = ConcurrencyLimit(limits.concurrency, limits.backlog)
 

@@ -93,6 +93,15 @@ class Context(AskingContext):
         return server
 
     @property
+    def lifespan(self) -> Any:
+        """What the server's lifespan function has yielded.
+
+        Raises:
+            RuntimeError: the server has no lifespan, or runs it in another event loop.
+        """
+        return self._call.services.lifespan_value(self._loop)
+
+    @property
     def revision(self) -> str:
         """The protocol revision of this request, as a date."""
         return self._call.peer.revision.date

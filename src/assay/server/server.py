@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from msgspec import Raw
 
 from assay.model.content import Icon
 from assay.model.definition import Implementation
-from assay.model.error import PARSE_ERROR, MalformedMessage, RpcError
+from assay.model.error import PARSE_ERROR, LifespanFailed, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.model.limits import Limits
 from assay.model.result import Cache
@@ -27,12 +28,13 @@ from assay.protocol.session_budget import SessionBudget
 from assay.revisions.registry import DATES, HANDSHAKE
 from assay.revisions.revision import Revision
 
-from .background import Background
 from .call import Call
 from .client_state import ClientStates
 from .component import Components, make_components
 from .dispatch import Dispatcher
 from .feature import Features
+from .lifecycle import Lifecycle
+from .lifespan import LifespanFunction
 from .method_table import MethodTables
 from .notifier import ChangeNotifier
 from .option_check import check_options
@@ -50,10 +52,11 @@ if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
     from assay.transport.asgi.build import HttpOptions
 
-F = TypeVar("F", bound=Callable[..., Any])
+NOT_STARTED: Final = 4
+"""The exit code of a process whose server did not start; the commands use the same."""
 
 
-class Server(Registration):
+class Server(Registration, Lifecycle):
     """An MCP server for every protocol revision.
 
         from assay import Server
@@ -90,6 +93,8 @@ class Server(Registration):
             of questions. The first one signs, all verify. Workers behind one load balancer must share it.
         strictness: Rules to enforce beyond the specification; see `Strictness`.
         auth: Which tokens to accept over HTTP and WebSocket: an `assay.auth.Auth`. Not used on stdio.
+        lifespan: A function of the server that returns an async context manager, which is entered when the
+            server starts and exited when it stops. What it yields is `Context.lifespan`.
 
     Raises:
         RegistrationError: an argument is invalid.
@@ -119,10 +124,12 @@ class Server(Registration):
         sealing: Sealer | bytes | Sequence[bytes] | None = None,
         strictness: Strictness = LENIENT,
         auth: AuthProvider | None = None,
+        lifespan: LifespanFunction | None = None,
     ) -> None:
         texts = {"name": name, "version": version, "title": title, "description": description}
         texts |= {"instructions": instructions, "website_url": website_url}
         check_options({**texts, "limits": limits, "cache": cache, "strictness": strictness}, icons)
+        self._prepare(name, lifespan)
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
         self.limits = limits or Limits()
@@ -131,7 +138,6 @@ class Server(Registration):
         self.auth = auth
         self.method_scopes = read_method_scopes(scopes)
         self.session_budget = SessionBudget(self.limits.session_bytes, Lock())
-        self._background = Background()
         self._steps = STRICT_STEPS if strictness.initialized else STEPS
         components = make_components(
             self.limits,
@@ -139,7 +145,7 @@ class Server(Registration):
             access=access,
             hide_unknown_tools=strictness.unknown_tool,
             on_change=self._on_change,
-            direct_call=self.direct_call,
+            direct_call=self._begin_direct_call,
         )
         self._assemble(components, capabilities or {}, make_sealer(sealing), cache or Cache())
 
@@ -153,15 +159,15 @@ class Server(Registration):
         self.notifier = ChangeNotifier(features.has)
         limits = self.limits
         threads = ThreadPool(limits.threads, limits.spare_threads, limits.idle_timeout)
-        self._services = Services(self, limits, features, threads, sealer, ClientStates(limits))
-        methods = ProtocolMethods(components, self.notifier, self, self.start)
+        self._services = Services(
+            self, limits, features, threads, sealer, ClientStates(limits), self._lifespan.value
+        )
+        methods = ProtocolMethods(components, self.notifier, self, self._start_background)
         self.tables = MethodTables(methods, components, features, self.method_scopes)
         dispatcher = Dispatcher(
             self._services, self.tables, ResultWriter(self.info), cache, lambda: not self.strictness.single
         )
-        # For transports, which decode messages themselves.
-        self.dispatch = dispatcher.dispatch
-        self.dispatch_batch = dispatcher.dispatch_batch
+        self._serve_with(dispatcher.dispatch, dispatcher.dispatch_batch)
 
     def _on_change(self, kind: str) -> None:
         self.tables.clear()
@@ -185,20 +191,6 @@ class Server(Registration):
         """
         layer.join(self)
         self.tables.use(layer)
-
-    def background(self, function: F) -> F:
-        """Register a coroutine function that runs as long as the server serves.
-
-            @server.background
-            async def watch() -> None:
-                async for path in changes():
-                    server.resource_updated(f"file://{path}")
-
-        It is started when serving starts, and cancelled when the server stops. An exception is logged and
-        does not stop the server.
-        """
-        self._background.add(function)
-        return function
 
     def resource_updated(self, uri: str) -> None:
         """Notify clients that subscribed to a resource that its contents have changed. Thread-safe."""
@@ -236,14 +228,6 @@ class Server(Registration):
             return None  # a notification or response that cannot be accepted has no answer
         return None if outcome is None else encode_outcome(outcome)
 
-    def start(self) -> None:
-        """Start the background tasks, unless they already run. Transports do this themselves."""
-        self._background.start()
-
-    async def stop(self) -> None:
-        """Stop the background tasks."""
-        await self._background.stop()
-
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
     ) -> Session:
@@ -260,24 +244,19 @@ class Server(Registration):
             post, session_id=session_id, principal=principal, steps=self._steps, budget=self.session_budget
         )
         self.notifier.join(session)
-        self.start()
+        self._start_background()
         return session
 
     def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
         """Reopen a session from a store; `post` as in `open_session`."""
         session = Session.restore(record, post, steps=self._steps, budget=self.session_budget)
         self.notifier.join(session)
-        self.start()
+        self._start_background()
         return session
 
     def end_listening(self) -> None:
         """End all listen streams, so that a transport can stop."""
         self.notifier.end_listeners()
-
-    async def drain(self) -> None:
-        """Wait for running requests, up to `limits.drain` seconds; then end the others with an error as their
-        answer. For transports that stop."""
-        await self._services.running.drain(self.limits.drain)
 
     def close_session(self, session: Session, reason: str | None = None) -> None:
         """Close a session and end its requests. Idempotent.
@@ -298,6 +277,9 @@ class Server(Registration):
     def run(self, transport: str = "stdio", **options: Any) -> None:
         """Serve until the client disconnects (stdio) or the process is stopped.
 
+        If the lifespan fails to start, this prints one line to standard error and ends the process with exit
+        code 4.
+
         Args:
             transport: `stdio`, `http`, `http-plain` (no streams, no sessions) or `ws` (WebSocket and HTTP).
             **options: For all transports but stdio: `host`, `port`; `announce`, a function that is called
@@ -309,7 +291,11 @@ class Server(Registration):
             MissingExtra: the transport needs a package that is not installed.
             OSError: the address cannot be bound.
         """
-        run(self, transport, **options)
+        try:
+            run(self, transport, **options)
+        except LifespanFailed as error:
+            print(f"error: {error}", file=sys.stderr)
+            raise SystemExit(NOT_STARTED) from error
 
 
 def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:

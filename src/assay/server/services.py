@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,4 +28,6 @@ class Services:
     thread_pool: ThreadPool
     sealer: Sealer
     client_states: ClientStates
+    lifespan_value: Callable[[AbstractEventLoop], Any]
+    """Returns what the server's lifespan has yielded, for `Context.lifespan`."""
     running: RunningCalls = field(default_factory=RunningCalls)
