@@ -15,6 +15,7 @@ from assay.model.result import Message, PromptResult
 
 from .call import Call
 from .concurrency import ConcurrencyLimit
+from .injection import make_invocable
 from .invocation import Invocable
 from .output import BadOutput
 from .required_scope import read_scopes
@@ -97,7 +98,7 @@ def make_prompt(
         icons=icons,
         meta=meta,
     )
-    prompt = Prompt(definition, signature, Invocable(function, signature, limits))
+    prompt = Prompt(definition, signature, make_invocable(function, signature, limits))
     prompt.scopes = read_scopes(scopes, f"prompt {prompt.key}")
     if version is not None and not VERSION.fullmatch(version):
         raise RegistrationError(

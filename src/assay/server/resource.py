@@ -18,6 +18,7 @@ from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemp
 
 from .call import Call
 from .concurrency import ConcurrencyLimit
+from .injection import make_invocable
 from .invocation import Invocable
 from .output import BadOutput
 from .required_scope import read_scopes
@@ -142,7 +143,7 @@ def make_resource(
         raise RegistrationError(f"resource {uri}: a template has no size")
     else:
         definition = TemplateDefinition(uri_template=uri, **fields)
-    invoke = Invocable(function, signature, limits)
+    invoke = make_invocable(function, signature, limits)
     resource = Resource(definition, template, signature, invoke, access, cache)
     resource.scopes = read_scopes(scopes, f"resource {uri}")
     return resource

@@ -38,6 +38,7 @@ from .lifespan import LifespanFunction
 from .method_table import MethodTables
 from .notifier import ChangeNotifier
 from .option_check import check_options
+from .overriding import Overriding
 from .protocol_method import ProtocolMethods
 from .registration import Registration
 from .required_scope import read_method_scopes
@@ -56,7 +57,7 @@ NOT_STARTED: Final = 4
 """The exit code of a process whose server did not start; the commands use the same."""
 
 
-class Server(Registration, Lifecycle):
+class Server(Registration, Lifecycle, Overriding):
     """An MCP server for every protocol revision.
 
         from assay import Server

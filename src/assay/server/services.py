@@ -30,4 +30,6 @@ class Services:
     client_states: ClientStates
     lifespan_value: Callable[[AbstractEventLoop], Any]
     """Returns what the server's lifespan has yielded, for `Context.lifespan`."""
+    dependency_overrides: dict[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
+    """Dependency functions, and what is called instead of them: see `Server.override`."""
     running: RunningCalls = field(default_factory=RunningCalls)

@@ -18,6 +18,7 @@ from .call import Call, TimedOut
 from .concurrency import ConcurrencyLimit
 from .failure import log_failure, unwrap
 from .header import check_headers, mirrored_parameters
+from .injection import make_invocable
 from .invocation import Invocable, Pending
 from .output import Output
 from .required_scope import read_scopes
@@ -192,7 +193,7 @@ def make_tool(
         icons=icons,
         meta=meta,
     )
-    tool = Tool(definition, arguments, Invocable(function, signature, limits), output)
+    tool = Tool(definition, arguments, make_invocable(function, signature, limits), output)
     tool.scopes = read_scopes(scopes, f"tool {tool_name}")
     return tool
 
