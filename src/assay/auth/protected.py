@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Iterable
+from copy import copy
 from typing import Any, Final
 
 import msgspec
@@ -111,7 +112,9 @@ class Protected(JoinsHost):
     def _admission(self, grant: Grant, scope: AsgiScope) -> dict[str, Any]:
         outer: Scope | None = scope.get("assay")
         state = {"claims": grant.claims} if outer is None else {**outer.state, "claims": grant.claims}
-        inner = Scope(principal=grant.principal, scopes=grant.scopes, expires=grant.expires, state=state)
+        inner = Scope() if outer is None else copy(outer)
+        inner.principal, inner.scopes = grant.principal, grant.scopes
+        inner.expires, inner.state = grant.expires, state
         return {"assay": inner, "assay.challenge": self._challenge}
 
     def _challenge(

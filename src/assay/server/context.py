@@ -6,7 +6,8 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 import msgspec
 
@@ -20,7 +21,18 @@ from .asking import AskingContext
 from .call import Call, Cancelled
 
 if TYPE_CHECKING:
+    # Part of the stubs of every type checker, but not of Python 3.11: a type variable with a default.
+    from typing_extensions import TypeVar
+
     from .server import Server
+
+    L = TypeVar("L", covariant=True, default=Any)
+    S = TypeVar("S", bound=Scope, covariant=True, default=Scope)
+else:
+    from typing import TypeVar
+
+    L = TypeVar("L")
+    S = TypeVar("S", bound=Scope)
 
 T = TypeVar("T")
 LEVELS: Final = {
@@ -33,7 +45,7 @@ DEFAULT_LEVEL: Final = "info"
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 
 
-class Context(AskingContext):
+class Context(AskingContext, Generic[L, S]):
     """Information about the current request, and ways to talk to its client while serving it.
 
     A handler gets one through any parameter annotated with this class:
@@ -43,11 +55,19 @@ class Context(AskingContext):
             await ctx.progress(1, total=2, message="reading")
             ...
 
+    `Context[State]` names the type of `lifespan`, for type checkers; `Context[State, MyScope]` also that of
+    `scope`.
+
     Methods that talk to the client are coroutines. A `def` handler, which runs in a thread, calls them
     through `wait`: `ctx.wait(ctx.progress(1, total=2))`.
     """
 
     __slots__ = ("_loop", "_progress")
+
+    if not TYPE_CHECKING:
+
+        def __class_getitem__(cls, parameters: Any) -> GenericAlias:
+            return GenericAlias(cls, parameters)  # the second parameter has a default
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -60,9 +80,9 @@ class Context(AskingContext):
         return self._call.id
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> S:
         """How the request arrived: transport, headers, principal, and the host's `state`."""
-        return self._call.scope
+        return self._call.scope  # type: ignore[return-value]  # the server has checked its class
 
     @property
     def principal(self) -> Any:
@@ -87,19 +107,20 @@ class Context(AskingContext):
         self._call.require(scopes)
 
     @property
-    def server(self) -> Server:
+    def server(self) -> Server[S]:
         """The server that handles this request."""
-        server: Server = self._call.services.server
+        server: Server[S] = self._call.services.server
         return server
 
     @property
-    def lifespan(self) -> Any:
+    def lifespan(self) -> L:
         """What the server's lifespan function has yielded.
 
         Raises:
             RuntimeError: the server has no lifespan, or runs it in another event loop.
         """
-        return self._call.services.lifespan_value(self._loop)
+        value: L = self._call.services.lifespan_value(self._loop)
+        return value
 
     @property
     def revision(self) -> str:

@@ -8,7 +8,6 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from functools import partial
 from threading import Lock
 from typing import Any, Final
 
@@ -252,7 +251,7 @@ class LateStart:
         failure = await self._start(scope)
         if failure is None:
             return await self._dispatch(message, send, scope)
-        return _refused(message, failure)
+        return refused(message, failure)
 
     async def dispatch_batch(
         self, members: list[Envelope | MalformedMessage], send: Send | None, scope: Scope
@@ -260,8 +259,8 @@ class LateStart:
         failure = await self._start(scope)
         if failure is None:
             return await self._dispatch_batch(members, send, scope)
-        refused = map(partial(_refused, failure=failure), members)
-        return [outcome for outcome in refused if outcome is not None]
+        outcomes = [refused(member, failure) for member in members]
+        return [outcome for outcome in outcomes if outcome is not None]
 
     async def _start(self, scope: Scope) -> RpcError | None:
         if scope.transport in MOUNTED and not self._warned:
@@ -282,7 +281,8 @@ class LateStart:
         return RpcError(INTERNAL_ERROR, "the server could not start")
 
 
-def _refused(message: Envelope | MalformedMessage, failure: RpcError) -> Outcome | None:
+def refused(message: Envelope | MalformedMessage, failure: RpcError) -> Outcome | None:
+    """The answer to a message that cannot be served; none if it is not a request."""
     if isinstance(message, MalformedMessage):
         return error_reply(message, message.request_id)
     request_id = known_id(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
 from msgspec import Raw
 
@@ -48,16 +48,19 @@ from .sealer import make_sealer
 from .services import Services
 from .thread_pool import ThreadPool
 from .typed_result import ResultWriter
+from .typed_scope import S, ScopeTyped
 
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
     from assay.transport.asgi.build import HttpOptions
 
+    from .runner import Runnable
+
 NOT_STARTED: Final = 4
 """The exit code of a process whose server did not start; the commands use the same."""
 
 
-class Server(Registration, Lifecycle, Overriding):
+class Server(ScopeTyped[S], Registration, Lifecycle, Overriding):
     """An MCP server for every protocol revision.
 
         from assay import Server
@@ -168,7 +171,7 @@ class Server(Registration, Lifecycle, Overriding):
         dispatcher = Dispatcher(
             self._services, self.tables, ResultWriter(self.info), cache, lambda: not self.strictness.single
         )
-        self._serve_with(dispatcher.dispatch, dispatcher.dispatch_batch)
+        self._serve_with(*self._typed(dispatcher.dispatch, dispatcher.dispatch_batch))
 
     def _on_change(self, kind: str) -> None:
         self.tables.clear()
@@ -202,7 +205,7 @@ class Server(Registration, Lifecycle, Overriding):
         message: bytes | str | Mapping[str, Any],
         *,
         send: Send | None = None,
-        scope: Scope | None = None,
+        scope: S | None = None,
     ) -> bytes | None:
         """Serve one JSON-RPC message, for hosts with their own transport.
 
@@ -210,21 +213,25 @@ class Server(Registration, Lifecycle, Overriding):
             message: The message or batch: encoded, or as a mapping.
             send: A coroutine function for messages that a handler sends before its answer. Without one these
                 are discarded, and handlers cannot ask the client anything.
-            scope: The context of the message: principal, session, revision and so on.
+            scope: The context of the message: principal, session, revision and so on. `Server[MyScope]` takes
+                a `MyScope`.
 
         Returns:
             The encoded answer; None for notifications and responses.
+
+        Raises:
+            TypeError: the scope is not of the server's class.
         """
-        scope = scope or Scope()
+        checked: Scope = scope if type(scope) is self.scope_type else self._check_scope(scope)
         try:
             decoded = decode(_as_bytes(message), self.limits)
             if isinstance(decoded, list):
-                outcomes = await self.dispatch_batch(decoded, send, scope)
+                outcomes = await self.dispatch_batch(decoded, send, checked)
                 return b"[" + b",".join(map(encode_outcome, outcomes)) + b"]" if outcomes else None
         except RpcError as error:
             return encode(error_reply(error, getattr(error, "request_id", None)))
         try:
-            outcome = await self.dispatch(decoded, send, scope)
+            outcome = await self.dispatch(decoded, send, checked)
         except RpcError:
             return None  # a notification or response that cannot be accepted has no answer
         return None if outcome is None else encode_outcome(outcome)
@@ -273,7 +280,7 @@ class Server(Registration, Lifecycle, Overriding):
     def asgi(self, **options: Unpack[HttpOptions]) -> Application:
         """The server as an ASGI application, to mount in FastAPI, Starlette or Django, or to run in any ASGI
         server. `assay.transport.asgi.build.HttpOptions` documents the options."""
-        return make_app(self, **options)
+        return make_app(cast("Runnable", self), **options)
 
     def run(self, transport: str = "stdio", **options: Any) -> None:
         """Serve until the client disconnects (stdio) or the process is stopped.
@@ -293,7 +300,7 @@ class Server(Registration, Lifecycle, Overriding):
             OSError: the address cannot be bound.
         """
         try:
-            run(self, transport, **options)
+            run(cast("Runnable", self), transport, **options)
         except LifespanFailed as error:
             print(f"error: {error}", file=sys.stderr)
             raise SystemExit(NOT_STARTED) from error
