@@ -118,6 +118,12 @@ def takes_any_context(ctx: Context) -> None:
     assert_type(ctx.principal, Any)
 
 
+@server.on_notification("orders/changed")
+async def changed(article: str, ctx: Context[State]) -> None:
+    await ctx.notify("orders/seen", {"article": article})
+    await ctx.notify("orders/seen", State({}))
+
+
 async def use() -> None:
     assert_type(await server.handle(b"", scope=TenantScope(tenant="acme")), bytes | None)
     await server.handle(b"", scope=Scope())  # type: ignore[arg-type]

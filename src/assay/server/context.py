@@ -19,6 +19,7 @@ from assay.protocol.scope import Scope
 
 from .asking import AskingContext
 from .call import Call, Cancelled
+from .notification import NotificationCall, check_method, encode_params
 
 if TYPE_CHECKING:
     # Part of the stubs of every type checker, but not of Python 3.11: a type variable with a default.
@@ -76,7 +77,13 @@ class Context(AskingContext, Generic[L, S]):
 
     @property
     def request_id(self) -> RequestId:
-        """The JSON-RPC id of the request."""
+        """The JSON-RPC id of the request.
+
+        Raises:
+            RuntimeError: a notification is handled, which has none.
+        """
+        if isinstance(self._call, NotificationCall):
+            raise RuntimeError("a notification has no id")
         return self._call.id
 
     @property
@@ -289,6 +296,23 @@ class Context(AskingContext, Generic[L, S]):
         if logger is not None:
             params["logger"] = logger
         return await self._call.notify("notifications/message", params)
+
+    async def notify(self, method: str, params: Any = None) -> None:
+        """Send a notification of your own to the client: `await ctx.notify("orders/changed", {"id": 3})`.
+
+        It belongs to this request, and is discarded once that has ended, or where only the answer can be
+        sent. Use `log` and `progress` for what the protocol has notifications for.
+
+        Args:
+            method: The method of the notification.
+            params: Its parameters: a mapping, dataclass or model; none by default.
+
+        Raises:
+            ValueError: the method is invalid.
+            TypeError: the parameters are not an object.
+        """
+        check_method(method)
+        await self._call.notify(method, encode_params(method, params))
 
     async def close_stream(self, retry: float | None = None) -> None:
         """Close the HTTP response stream early. The client reconnects after `retry` seconds for its answer.

@@ -12,6 +12,7 @@ from assay.model.result import Cache
 from .completion_registry import Completions
 from .custom_method import CustomMethods
 from .method_table import MethodTables
+from .notification import Notifications
 from .prompt_registry import Prompts
 from .resource import Access
 from .resource_registry import Resources
@@ -31,6 +32,7 @@ class Registration:
     """The registered prompts: `add`, `remove`, `list` and `get` them from code."""
     completions: Completions
     custom_methods: CustomMethods
+    notifications: Notifications
     tables: MethodTables
 
     @overload
@@ -211,6 +213,27 @@ class Registration:
         def register(decorated: F) -> F:
             self.custom_methods.add(name, decorated, **options)
             self.tables.clear()
+            return decorated
+
+        return register
+
+    def on_notification(self, method: str) -> Callable[[F], F]:
+        """Register a function that is called when a client sends a notification.
+
+            @server.on_notification("notifications/roots/list_changed")
+            async def roots_changed(ctx: Context) -> None:
+                roots = await ctx.roots()
+
+        Its parameters are those of the notification, named as on the wire; a `Context` and dependencies are
+        filled in. A notification may have several functions. They cannot answer: exceptions are logged. What
+        the server itself does with the notification is done anyway.
+
+        Args:
+            method: The method of the notification: one of the protocol, or your own.
+        """
+
+        def register(decorated: F) -> F:
+            self.notifications.add(method, decorated)
             return decorated
 
         return register

@@ -145,6 +145,7 @@ class Server(ScopeTyped[S], Registration, Lifecycle, Overriding):
         self._steps = STRICT_STEPS if strictness.initialized else STEPS
         components = make_components(
             self.limits,
+            self.byte_budget,
             page_size=page_size,
             access=access,
             hide_unknown_tools=strictness.unknown_tool,
@@ -158,6 +159,7 @@ class Server(ScopeTyped[S], Registration, Lifecycle, Overriding):
     ) -> None:
         self.tools, self.resources, self.prompts = components.tools, components.resources, components.prompts
         self.completions, self.custom_methods = components.completions, components.custom_methods
+        self.notifications = components.notifications
         features = Features(capabilities, components.registered, self.custom_methods.declaration)
         self.sealer = sealer
         self.notifier = ChangeNotifier(features.has)
@@ -169,7 +171,12 @@ class Server(ScopeTyped[S], Registration, Lifecycle, Overriding):
         methods = ProtocolMethods(components, self.notifier, self, self._start_background)
         self.tables = MethodTables(methods, components, features, self.method_scopes)
         dispatcher = Dispatcher(
-            self._services, self.tables, ResultWriter(self.info), cache, lambda: not self.strictness.single
+            self._services,
+            self.tables,
+            self.notifications,
+            ResultWriter(self.info),
+            cache,
+            lambda: not self.strictness.single,
         )
         self._serve_with(*self._typed(dispatcher.dispatch, dispatcher.dispatch_batch))
 

@@ -59,13 +59,15 @@ class ScopeTyped(Generic[S]):
         Raises:
             TypeError: it is not of the server's class.
         """
-        wanted = self.scope_type.__qualname__
+        required = self.scope_type.__qualname__
         if scope is None:
             return _default(self.scope_type)
         if not isinstance(scope, Scope):
-            raise TypeError(f"scope must be a {wanted}, not {scope!r}: write scope={wanted}(principal=...)")
+            raise TypeError(
+                f"scope must be a {required}, not {scope!r}: write scope={required}(principal=...)"
+            )
         if scope.transport == "direct" and not isinstance(scope, self.scope_type):
-            raise TypeError(f"scope must be a {wanted}, not a {type(scope).__qualname__}")
+            raise TypeError(f"scope must be a {required}, not a {type(scope).__qualname__}")
         return scope
 
     def _typed(self, dispatch: Dispatch, dispatch_batch: DispatchBatch) -> tuple[Dispatch, DispatchBatch]:
