@@ -21,6 +21,7 @@ _NAMES_BY_MODULE = {
     "assay.model.strictness": "Strictness",
     "assay.protocol.scope": "Scope",
     "assay.server.context": "Context",
+    "assay.server.current_context": "current_context",
     "assay.server.dependency": "Depends",
     "assay.server.header": "Header",
     "assay.server.sealer": "EncryptingSealer",

@@ -29,6 +29,7 @@ from assay.model.result import ToolResult as ToolResult
 from assay.model.strictness import Strictness as Strictness
 from assay.protocol.scope import Scope as Scope
 from assay.server.context import Context as Context
+from assay.server.current_context import current_context as current_context
 from assay.server.dependency import Depends as Depends
 from assay.server.header import Header as Header
 from assay.server.sealer import EncryptingSealer as EncryptingSealer

@@ -13,7 +13,7 @@ from typing import Annotated, Any, assert_type
 from fastapi import FastAPI
 from starlette.applications import Starlette
 
-from assay import Context, Depends, Scope, Server
+from assay import Context, Depends, Scope, Server, current_context
 
 
 @dataclass
@@ -134,6 +134,7 @@ async def use() -> None:
     with server.override(coroutine, function):
         pass
     await server.start()
+    assert_type(current_context().scope, Scope)
 
 
 @asynccontextmanager

@@ -85,6 +85,8 @@ class Call:
     retry_binding: tuple[str, str, Any] | None = None
     """Method, target and arguments that round trips are bound to; None where handlers cannot use them."""
     round_trips: RoundTrips | None = None
+    progress: float | None = None
+    """The last progress that was reported."""
     effects: Sequence[Effect] = ()
     """Effects that the handler has reported so far."""
     blocking_waits: Collection[Future[Any]] = ()

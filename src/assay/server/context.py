@@ -63,17 +63,16 @@ class Context(AskingContext, Generic[L, S]):
     through `wait`: `ctx.wait(ctx.progress(1, total=2))`.
     """
 
-    __slots__ = ("_loop", "_progress")
+    __slots__ = ("_loop",)
 
     if not TYPE_CHECKING:
 
         def __class_getitem__(cls, parameters: Any) -> GenericAlias:
             return GenericAlias(cls, parameters)  # the second parameter has a default
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._call = call
-        self._loop = asyncio.get_running_loop()
-        self._progress: float | None = None
+        self._loop = asyncio.get_running_loop() if loop is None else loop
 
     @property
     def request_id(self) -> RequestId:
@@ -265,10 +264,10 @@ class Context(AskingContext, Generic[L, S]):
             total: How much there is to do, if known.
             message: What is happening, for the user to read.
         """
-        token = self._call.progress_token
-        if token is None or (self._progress is not None and progress <= self._progress):
+        token, last = self._call.progress_token, self._call.progress
+        if token is None or (last is not None and progress <= last):
             return self._call.keep_alive()
-        self._progress = progress
+        self._call.progress = progress
         params: dict[str, Any] = {"progressToken": token, "progress": progress}
         if total is not None:
             params["total"] = total

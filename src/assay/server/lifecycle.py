@@ -12,6 +12,7 @@ from assay.model.limits import Limits
 
 from .background import Background
 from .call import Call
+from .current_call import as_current
 from .lifespan import Dispatch, DispatchBatch, LateStart, Lifespan, LifespanFunction, check_lifespan
 from .services import Services
 
@@ -49,7 +50,8 @@ class Lifecycle:
     async def _begin_direct_call(self) -> AsyncIterator[Call]:
         if self._lifespan.is_used:
             await self._lifespan.start()
-        yield self.direct_call()
+        with as_current(self.direct_call()) as call:
+            yield call
 
     def background(self, function: F) -> F:
         """Register a coroutine function that runs as long as the server serves.

@@ -12,6 +12,7 @@ from assay.revisions.revision import Revision
 
 from .call import Call
 from .component import Components
+from .current_call import TRACKING, tracked
 from .feature import Features
 from .protocol_method import METHODS, ProtocolMethods
 
@@ -37,6 +38,7 @@ class MethodTables(dict[Revision, MethodTable]):
         self._components = components
         self._features = features
         self._method_scopes = method_scopes
+        TRACKING.join(self)
 
     def __missing__(self, revision: Revision) -> MethodTable:
         table = self[revision] = self._build(revision)
@@ -70,7 +72,7 @@ class MethodTables(dict[Revision, MethodTable]):
     def _wrap(self, method: str, serve: Serve) -> Serve:
         for layer in reversed(self.layers):
             serve = layer.wrap(method, serve)
-        return serve
+        return tracked(serve)
 
     def use(self, layer: Layer) -> None:
         self.layers = (*self.layers, layer)
