@@ -61,11 +61,11 @@ async def test_concurrent_calls_have_contexts_of_their_own() -> None:
     server, gathered = Server("test"), asyncio.Barrier(3)
 
     @server.tool
-    async def who() -> str:
+    async def principal() -> str:
         await gathered.wait()
         return str(current_context().principal)
 
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "who"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "principal"}}
     names = ("ada", "bob", "eve")
     answers = await asyncio.gather(*(server.handle(message, scope=Scope(principal=name)) for name in names))
     for name, answer in zip(names, answers, strict=True):

@@ -20,12 +20,12 @@ def current_context() -> Context:
     tracked.
 
     Raises:
-        RuntimeError: there is no call, or it has ended.
+        RuntimeError: this is outside of a call, or the call has ended.
     """
     current = CURRENT.get(None)
     if current is None:
         raise RuntimeError(
-            "no call is being served here: use current_context() in handlers and in what they call, and import"
+            "no call is being served here: use current_context() in handlers and what they call, and import"
             " it at the top of the module, because calls are only tracked from then on"
         )
     if current.call is None:
