@@ -238,3 +238,27 @@ async def test_signal_during_the_start_ends_the_process(tmp_path: Path, run: str
     async with stdio_process(*script(tmp_path / "server.py", SERVER.format(start=start, run=run))) as server:
         assert await server.exit_code() == 0
     assert server.errors == b""
+
+
+HANGS = """
+import asyncio, os, signal
+from contextlib import asynccontextmanager
+from assay import Server
+
+@asynccontextmanager
+async def lifespan(server):
+    loop = asyncio.get_running_loop()
+    loop.call_soon(os.kill, os.getpid(), signal.SIGINT)
+    yield
+    loop.call_soon(os.kill, os.getpid(), signal.SIGINT)
+    await asyncio.Event().wait()
+
+Server("shop", lifespan=lifespan).run({run})
+"""
+
+
+@pytest.mark.parametrize("run", ["", '"http", port=0'], ids=["stdio", "http"])
+async def test_second_interrupt_does_not_wait_for_the_lifespan(tmp_path: Path, run: str) -> None:
+    async with stdio_process(*script(tmp_path / "server.py", HANGS.format(run=run))) as server:
+        assert await server.exit_code() == 130
+    assert server.errors == b""

@@ -49,22 +49,29 @@ async def _serve(endpoint: Endpoint, source: int, sink: int) -> signal.Signals |
     writer = await open_writer(sink)
     stop = asyncio.Event()
     received = _stop_on_signals(stop)
-    if await started_before(stop.wait, endpoint.start()):
-        connection = StdioConnection(endpoint, writer)
-        reading = await start_reading(source, connection, stop)
-        await stop.wait()
-        reading.close()
-        await connection.drain()
-    await endpoint.stop()
-    await writer.close()
+    try:
+        if await started_before(stop.wait, endpoint.start()):
+            connection = StdioConnection(endpoint, writer)
+            reading = await start_reading(source, connection, stop)
+            await stop.wait()
+            reading.close()
+            await connection.drain()
+        await endpoint.stop()
+        await writer.close()
+    except asyncio.CancelledError:
+        if signal.SIGINT not in received:
+            raise
     return received[0] if received else None
 
 
 def _stop_on_signals(stop: asyncio.Event) -> list[signal.Signals]:
     received: list[signal.Signals] = []
+    serving = asyncio.current_task()
 
     def on_signal(number: signal.Signals) -> None:
         received.append(number)
+        if stop.is_set() and signal.SIGINT in received and serving is not None:
+            serving.cancel()  # a second Ctrl-C does not wait for anything
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
