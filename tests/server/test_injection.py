@@ -6,11 +6,14 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 
 from assay import Context, Depends, RegistrationError, Server, ToolError
+from tests.driving.describing import describe
+from tests.driving.process import script, stdio_process
 from tests.server.scripted import ScriptedClient, ask, call, finished, reached
 
 EVENTS: list[str] = []
@@ -175,6 +178,42 @@ async def test_thread_of_a_cancelled_call_keeps_its_dependencies() -> None:
         release.set()
         await asyncio.to_thread(ended.wait)
     assert EVENTS == ["used", "close"]
+
+
+STUCK = """
+import threading
+from collections.abc import Iterator
+from typing import Annotated
+from assay import Depends, Limits, Server
+
+server = Server("stuck", limits=Limits(drain=0.01))
+
+def stuck() -> Iterator[None]:
+    {before}
+    yield
+    {after}
+
+@server.tool
+async def use(nothing: Annotated[None, Depends(stuck)]) -> str:
+    return "used"
+
+server.run()
+"""
+BLOCK = 'print("blocks", flush=True); threading.Event().wait()'
+
+
+@pytest.mark.parametrize(("before", "after"), [(BLOCK, ""), ("", BLOCK)], ids=["opening", "closing"])
+async def test_stuck_dependency_does_not_keep_a_stopped_server_alive(
+    before: str, after: str, tmp_path: Path
+) -> None:
+    text = STUCK.format(before=before, after=after)
+    async with stdio_process(*script(tmp_path / "server.py", text)) as process:
+        await process.send(describe("tools/call", {"name": "use"}))
+        process.end_input()
+        (answer,) = await process.rest()
+        assert answer["error"]["message"] == "the server is stopping"
+        assert await process.exit_code() == 0
+    assert b"blocks" in process.errors
 
 
 async def test_call_cancelled_while_a_thread_opens_is_cleaned_up() -> None:

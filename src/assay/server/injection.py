@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from .call import Call, CallContext
+from .call import Call, CallContext, Cancelled, TimedOut
 from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
 from .provider import Needs, Plan, Provider, make_plan, naming
@@ -70,7 +70,7 @@ class InjectingInvocable(Invocable):
             arguments |= await injection.values(plan.needs)
             if self.is_async:
                 return await self.function(**arguments)
-            return await run_to_the_end(call, self.name, partial(self.function, **arguments))
+            return await injection.threads.run(self.name, partial(self.function, **arguments))
 
     def _run_in_one_thread(self, plan: Plan, arguments: dict[str, Any], contexts: Contexts) -> Any:
         with ExitStack() as stack:
@@ -78,12 +78,49 @@ class InjectingInvocable(Invocable):
             return self.function(**arguments)
 
 
+class CallThreads:
+    """Runs functions of one call in threads, and waits for them even if the call is cancelled meanwhile: they
+    use what would be cleaned up otherwise."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._abandoned = False
+        """Whether the server stops. A thread cannot be stopped, and must not keep the process alive."""
+
+    async def run(self, name: str, function: Callable[[], Any]) -> Any:
+        client = self._call.scope.client_key
+        running = self._call.services.thread_pool.run(function, {}, client=client, name=name)
+        cancellation: asyncio.CancelledError | None = None
+        while not running.done() and not self._abandoned:
+            try:
+                await asyncio.wait([running])
+            except asyncio.CancelledError as error:
+                self._abandoned = cancellation is not None or not self._is_ended_by_client
+                cancellation = error
+        if cancellation is None and not self._abandoned:
+            return running.result()
+        running.add_done_callback(_retrieve)
+        if cancellation is not None:
+            raise cancellation
+        return None
+
+    @property
+    def _is_ended_by_client(self) -> bool:
+        return isinstance(self._call.ended, Cancelled | TimedOut)
+
+
+def _retrieve(finished: asyncio.Future[Any]) -> None:
+    """Take an exception that has become irrelevant, or asyncio would report it."""
+    if not finished.cancelled():
+        finished.exception()
+
+
 class Injection:
     """The values of one call's dependencies. Each is created once, and cleaned up in reverse order."""
 
     def __init__(self, contexts: Contexts, call: Call, stack: AsyncExitStack) -> None:
+        self.threads = CallThreads(call)
         self._contexts = contexts
-        self._call = call
         self._stack = stack
         self._values: dict[Provider, Any] = {}
 
@@ -117,7 +154,7 @@ class Injection:
             await self._in_thread(entry.provider, partial(entry.exit, *error))
 
     async def _in_thread(self, provider: Provider, function: Callable[[], Any]) -> Any:
-        return await run_to_the_end(self._call, provider.name, function)
+        return await self.threads.run(provider.name, function)
 
 
 async def _exit(provider: Provider, manager: Any, *error: Any) -> None:
@@ -173,20 +210,3 @@ class ThreadInjection:
         value = entry.enter()
         self._stack.push(entry.exit)
         return value
-
-
-async def run_to_the_end(call: Call, name: str, function: Callable[[], Any]) -> Any:
-    """Run a function in a thread, and wait for it even if the call is cancelled meanwhile: the thread uses
-    what would be cleaned up otherwise."""
-    client = call.scope.client_key
-    running = call.services.thread_pool.run(function, {}, client=client, name=name)
-    cancellation: asyncio.CancelledError | None = None
-    while not running.done():
-        try:
-            await asyncio.wait([running])
-        except asyncio.CancelledError as error:
-            cancellation = error
-    if cancellation is not None:
-        running.exception()  # retrieved: the cancellation counts
-        raise cancellation
-    return running.result()
