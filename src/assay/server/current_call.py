@@ -6,9 +6,8 @@ Nothing tracks it until `assay.current_context` is imported: servers that do not
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
+from types import TracebackType
 from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
 
@@ -24,14 +23,27 @@ class Cleared(Protocol):
 
 
 class CurrentCall:
-    """What the context variable holds. A task or connection may keep it for longer than the call lasts, so it
-    lets go of the call then."""
+    """What the context variable holds. `with CurrentCall(call)` makes a call the current one; afterwards,
+    the previous one is current again. A task or connection may keep this object for longer than the call
+    lasts, so it lets go of the call then."""
 
-    __slots__ = ("call", "loop")
+    __slots__ = ("_token", "call", "loop")
 
     def __init__(self, call: Call) -> None:
         self.call: Call | None = call
         self.loop = asyncio.get_running_loop()
+
+    def __enter__(self) -> None:
+        self._token = CURRENT.set(self)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.call = None
+        try:
+            CURRENT.reset(self._token)
+        except ValueError:
+            pass  # the call began in another context: its first step is taken before it has a task
 
 
 CURRENT: Final[ContextVar[CurrentCall]] = ContextVar("assay.current_call")
@@ -58,28 +70,13 @@ class Tracking:
 TRACKING: Final = Tracking()
 
 
-@contextmanager
-def as_current(call: Call) -> Iterator[Call]:
-    """Make a call the current one; afterwards, the one before is current again."""
-    entry = CurrentCall(call)
-    token = CURRENT.set(entry)
-    try:
-        yield call
-    finally:
-        entry.call = None
-        try:
-            CURRENT.reset(token)
-        except ValueError:
-            pass  # the call began in another context: its first step is taken before it has a task
-
-
 def tracked(serve: Serve) -> Serve:
     """Serves a method; if calls are tracked, as the current call."""
     if not TRACKING.is_on:
         return serve
 
     async def serve_tracked(call: Call) -> Any:
-        with as_current(call):
+        with CurrentCall(call):
             return await serve(call)
 
     return serve_tracked

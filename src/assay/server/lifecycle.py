@@ -12,7 +12,7 @@ from assay.model.limits import Limits
 
 from .background import Background
 from .call import Call
-from .current_call import as_current
+from .current_call import CurrentCall
 from .lifespan import Dispatch, DispatchBatch, LateStart, Lifespan, LifespanFunction, check_lifespan
 from .services import Services
 
@@ -50,7 +50,8 @@ class Lifecycle:
     async def _begin_direct_call(self) -> AsyncIterator[Call]:
         if self._lifespan.is_used:
             await self._lifespan.start()
-        with as_current(self.direct_call()) as call:
+        call = self.direct_call()
+        with CurrentCall(call):
             yield call
 
     def background(self, function: F) -> F:

@@ -25,7 +25,7 @@ from assay.revisions.revision import Opening
 
 from .call import Call, EndedEarly
 from .concurrency import ConcurrencyLimit
-from .current_call import as_current
+from .current_call import CurrentCall
 from .custom_method import NAME
 from .failure import log_failure
 from .injection import make_invocable
@@ -112,7 +112,7 @@ class NotificationHandler:
         """Run the function. Nothing is answered, so that every exception ends here, in the log."""
         try:
             params = decode_params(call.params, self._decode)
-            with as_current(call):
+            with CurrentCall(call):
                 await self._invoke(msgspec.structs.asdict(params), call)
         except BaseException as error:
             if not isinstance(error, Exception) and call.ending_of(error) is Ending.CANCELLED:

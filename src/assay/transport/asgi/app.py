@@ -324,7 +324,7 @@ class AsgiApp(JoinsHost):
                 return await send({"type": "lifespan.shutdown.complete"})
             try:
                 await self.start()
-            except LifespanFailed as error:
+            except (LifespanFailed, RuntimeError) as error:
                 return await send({"type": "lifespan.startup.failed", "message": str(error)})
             await send({"type": "lifespan.startup.complete"})
 
