@@ -13,8 +13,8 @@ _NAMES_BY_MODULE = {
     "assay.model.content": "Annotations Audio Contents EmbeddedResource File Icon Image ResourceLink Text",
     "assay.model.definition": "ToolAnnotations",
     "assay.model.error": (
-        "AskError AssayError Busy InsufficientScope MissingExtra RegistrationError ResourceNotFound RpcError"
-        " TlsError ToolError"
+        "AskError AssayError Busy InsufficientScope LifespanFailed MissingExtra RegistrationError"
+        " ResourceNotFound RpcError TlsError ToolError"
     ),
     "assay.model.limits": "Limits",
     "assay.model.result": "Cache Completion Message PromptResult ReadResult ToolResult",
@@ -22,6 +22,8 @@ _NAMES_BY_MODULE = {
     "assay.protocol.middleware": "Ending Middleware",
     "assay.protocol.scope": "Scope",
     "assay.server.context": "Context",
+    "assay.server.current_context": "current_context",
+    "assay.server.dependency": "Depends",
     "assay.server.header": "Header",
     "assay.server.middleware": "MiddlewareCall Next",
     "assay.server.sealer": "EncryptingSealer",

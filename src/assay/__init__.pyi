@@ -15,6 +15,7 @@ from assay.model.error import AskError as AskError
 from assay.model.error import AssayError as AssayError
 from assay.model.error import Busy as Busy
 from assay.model.error import InsufficientScope as InsufficientScope
+from assay.model.error import LifespanFailed as LifespanFailed
 from assay.model.error import MissingExtra as MissingExtra
 from assay.model.error import RegistrationError as RegistrationError
 from assay.model.error import ResourceNotFound as ResourceNotFound
@@ -33,6 +34,8 @@ from assay.protocol.middleware import Ending as Ending
 from assay.protocol.middleware import Middleware as Middleware
 from assay.protocol.scope import Scope as Scope
 from assay.server.context import Context as Context
+from assay.server.current_context import current_context as current_context
+from assay.server.dependency import Depends as Depends
 from assay.server.header import Header as Header
 from assay.server.middleware import MiddlewareCall as MiddlewareCall
 from assay.server.middleware import Next as Next

@@ -11,7 +11,8 @@ import msgspec
 import pydantic
 import pytest
 
-from assay import Context, RegistrationError, Server
+from assay import Context, RegistrationError, Scope, Server
+from assay.server.signature import read_signature
 from tests.server.scripted import call
 
 
@@ -352,3 +353,22 @@ async def test_object_that_is_called_is_a_tool() -> None:
     server = Server("test")
     server.tools.add(Callable_(), name="object")
     assert (await call(server, "object", {"by": 2}))["structuredContent"] == {"result": 2}
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        Context,
+        Context[int],
+        Context[int, Scope],
+        Context | None,
+        Context[int] | None,
+        Annotated[Context[int], "of it"],
+    ],
+)
+def test_context_is_recognised_in_every_form(annotation: Any) -> None:
+    async def handler(ctx: Any) -> None: ...
+
+    handler.__annotations__["ctx"] = annotation
+    signature = read_signature(handler)
+    assert (signature.context_name, signature.context_type, signature.parameters) == ("ctx", Context, ())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
+from copy import copy
 from typing import Any, Final
 
 import msgspec
 
 from assay.model.visible import visible_record
-from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
+from assay.protocol.http.asgi import Application, AsgiScope, JoinsHost, Receive, Transmit
 from assay.protocol.http.head_policy import HeadPolicy, Refusal, cors
 from assay.protocol.http.policy import HttpPolicy
 from assay.protocol.scope import Scope
@@ -39,7 +40,7 @@ LONG: Final = 3600.0
 """Seconds between looks at the clock, which may be set meanwhile."""
 
 
-class Protected:
+class Protected(JoinsHost):
     """Wraps an application. Authorized requests reach it without tokens, and with a `Scope` under `"assay"`
     that holds the principal and its scopes."""
 
@@ -56,8 +57,8 @@ class Protected:
     def policy(self) -> HttpPolicy:
         return self._app.policy
 
-    def start(self) -> None:
-        self._app.start()
+    def start(self) -> Awaitable[None]:
+        return self._app.start()
 
     async def close(self) -> None:
         await self._app.close()
@@ -111,7 +112,9 @@ class Protected:
     def _admission(self, grant: Grant, scope: AsgiScope) -> dict[str, Any]:
         outer: Scope | None = scope.get("assay")
         state = {"claims": grant.claims} if outer is None else {**outer.state, "claims": grant.claims}
-        inner = Scope(principal=grant.principal, scopes=grant.scopes, expires=grant.expires, state=state)
+        inner = Scope() if outer is None else copy(outer)
+        inner.principal, inner.scopes = grant.principal, grant.scopes
+        inner.expires, inner.state = grant.expires, state
         return {"assay": inner, "assay.challenge": self._challenge}
 
     def _challenge(

@@ -11,6 +11,7 @@ AssayError
 │   └── Undeclared         the client did not declare a capability; also an RpcError
 ├── TlsError               a certificate or key cannot be used
 ├── MissingExtra           an optional dependency is not installed
+├── LifespanFailed         the lifespan of a server could not be started
 └── RegistrationError      the author registered something invalid
 """
 
@@ -141,6 +142,11 @@ class CannotListen(AssayError, OSError):
         if self.is_taken:
             return f"port {self.port} is in use on {self.host}"
         return f"cannot listen on {self.host}, port {self.port}: {self.strerror}"
+
+
+class LifespanFailed(AssayError):
+    """The lifespan of a server could not be started. The message names the exception and where it was raised;
+    the exception itself is the `__cause__`."""
 
 
 class MissingExtra(AssayError, ImportError):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from typing import Final
 
-from assay.protocol.http.asgi import Application, AsgiScope, Receive, Transmit
+from assay.protocol.http.asgi import Application, AsgiScope, JoinsHost, Receive, Transmit
 from assay.protocol.http.head_policy import JSON, HeadPolicy, Refusal
 from assay.protocol.http.policy import HttpPolicy
 from assay.protocol.scope import Scope
@@ -30,7 +30,7 @@ PUBLIC: Final = ((b"cache-control", b"no-cache"),)
 PRIVATE: Final = ((b"cache-control", b"private, no-cache"), (b"vary", b"authorization"))
 
 
-class ManifestApp:
+class ManifestApp(JoinsHost):
     """Wraps an application and serves its manifests."""
 
     def __init__(self, app: Application, manifests: Manifests) -> None:
@@ -42,8 +42,8 @@ class ManifestApp:
     def policy(self) -> HttpPolicy:
         return self._app.policy
 
-    def start(self) -> None:
-        self._app.start()
+    def start(self) -> Awaitable[None]:
+        return self._app.start()
 
     async def close(self) -> None:
         await self._app.close()

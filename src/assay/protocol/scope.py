@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
@@ -90,6 +91,28 @@ class Scope(Struct, kw_only=True):
     def headers(self) -> dict[str, str]:
         """HTTP headers with lower-case names; empty on other transports."""
         return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in self.raw_headers}
+
+
+HOST_FIELDS: Final = frozenset(("principal", "scopes", "expires", "state"))
+"""What a host says about a caller. Transports set the other fields of `Scope`."""
+TRANSPORT_FIELDS: Final = tuple(name for name in Scope.__struct_fields__ if name not in HOST_FIELDS)
+
+
+def adopted(host_scope: Scope, scope: Scope) -> Scope:
+    """A scope of the host's own class, with its fields and with those that the transport has set."""
+    typed = copy(host_scope)
+    for name in TRANSPORT_FIELDS:
+        setattr(typed, name, getattr(scope, name))
+    return typed
+
+
+def retyped(scope: Scope, scope_type: type[Scope]) -> Scope:
+    """The same scope as a subclass.
+
+    Raises:
+        TypeError: the subclass has a field without a default.
+    """
+    return scope_type(**{name: getattr(scope, name) for name in Scope.__struct_fields__})
 
 
 def _hashable(principal: Any) -> Hashable:

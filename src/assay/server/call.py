@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 import msgspec
@@ -84,6 +85,8 @@ class Call:
     retry_binding: tuple[str, str, Any] | None = None
     """Method, target and arguments that round trips are bound to; None where handlers cannot use them."""
     round_trips: RoundTrips | None = None
+    progress: float | None = None
+    """The last progress that was reported."""
     effects: Sequence[Effect] = ()
     """Effects that the handler has reported so far."""
     blocking_waits: Collection[Future[Any]] = ()
@@ -345,6 +348,10 @@ def _is_owners(error: BaseException) -> bool:
         return False
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+DirectCall = Callable[[], AbstractAsyncContextManager[Call]]
+"""Creates the call for a component that is used from code instead of by a client, and ends it."""
 
 
 class CallContext:

@@ -12,7 +12,7 @@ from assay.model.result import Completion
 
 from .call import Call
 from .concurrency import ConcurrencyLimit
-from .invocation import Invocable
+from .injection import make_invocable
 from .signature import read_signature
 
 MOST_VALUES: Final = 100
@@ -32,7 +32,7 @@ class Completer:
             raise RegistrationError(
                 f"completion {signature.name}: its parameters may be value, arguments and a Context"
             )
-        self._invoke = Invocable(function, signature, limits)
+        self._invoke = make_invocable(function, signature, limits)
 
     async def complete(self, value: str, arguments: dict[str, str], call: Call) -> Completion:
         inputs = {"value": value, "arguments": arguments}

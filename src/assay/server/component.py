@@ -11,12 +11,14 @@ from msgspec import Raw, Struct
 
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from assay.model.limits import Limits
+from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.codec import decode_params
 
-from .call import Call
+from .call import DirectCall
 from .completion_registry import Completions
 from .concurrency import ConcurrencyLimit
 from .custom_method import CustomMethods
+from .notification import Notifications
 from .prompt_registry import Prompts
 from .registry import PagedRegistry
 from .resource import Access
@@ -39,6 +41,7 @@ class Components:
     prompts: Prompts
     completions: Completions
     custom_methods: CustomMethods
+    notifications: Notifications
 
     @property
     def registered(self) -> dict[str, Callable[[], bool]]:
@@ -66,22 +69,24 @@ class Components:
 
 def make_components(
     limits: Limits,
+    budget: ByteBudget,
     *,
     page_size: int,
     access: Access | None,
     hide_unknown_tools: bool,
     on_change: Callable[[str], None],
-    direct_call: Callable[[], Call],
+    direct_call: DirectCall,
 ) -> Components:
     """Create the empty registries of a server.
 
     Args:
         limits: How many handlers run at once, and how many wait.
+        budget: How many bytes messages may hold until they are handled.
         page_size: Components per page of a list.
         access: Decides which resources a caller may read.
         hide_unknown_tools: Answer calls of unknown tools like calls of unknown methods.
         on_change: Called with `tools`, `resources` or `prompts` when that list has changed.
-        direct_call: Creates the call for a component that is used from code.
+        direct_call: Creates the call for a component that is used from code, and ends it.
     """
     limit = ConcurrencyLimit(limits.concurrency, limits.backlog)
 
@@ -94,4 +99,5 @@ def make_components(
     resources = Resources(registries, limit, access, direct_call)
     prompts = Prompts(registry("prompts", "prompts"), limit, direct_call)
     completions = Completions(prompts, resources, limit)
-    return Components(tools, resources, prompts, completions, CustomMethods(limit))
+    notifications = Notifications(limit, budget)
+    return Components(tools, resources, prompts, completions, CustomMethods(limit), notifications)

@@ -6,7 +6,8 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, Self
 
 import msgspec
 
@@ -18,10 +19,22 @@ from assay.protocol.scope import Scope
 
 from .alias import AliasContext
 from .call import Call, Cancelled
+from .notification import NotificationCall, check_method, encode_params
 
 if TYPE_CHECKING:
+    # Part of the stubs of every type checker, but not of Python 3.11: a type variable with a default.
+    from typing_extensions import TypeVar
+
     from .middleware import MiddlewareCall
     from .server import Server
+
+    L = TypeVar("L", covariant=True, default=Any)
+    S = TypeVar("S", bound=Scope, covariant=True, default=Scope)
+else:
+    from typing import TypeVar
+
+    L = TypeVar("L")
+    S = TypeVar("S", bound=Scope)
 
 T = TypeVar("T")
 LEVELS: Final = {
@@ -34,7 +47,7 @@ DEFAULT_LEVEL: Final = "info"
 TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
 
 
-class Context(AliasContext):
+class Context(AliasContext, Generic[L, S]):
     """Information about the current request, and ways to talk to its client while serving it.
 
     A handler gets one through any parameter annotated with this class:
@@ -44,16 +57,23 @@ class Context(AliasContext):
             await ctx.progress(1, total=2, message="reading")
             ...
 
+    `Context[State]` names the type of `lifespan`, for type checkers; `Context[State, MyScope]` also that of
+    `scope`.
+
     Methods that talk to the client are coroutines. A `def` handler, which runs in a thread, calls them
     through `wait`: `ctx.wait(ctx.progress(1, total=2))`.
     """
 
-    __slots__ = ("_loop", "_progress")
+    __slots__ = ("_loop",)
 
-    def __init__(self, call: Call) -> None:
+    if not TYPE_CHECKING:
+
+        def __class_getitem__(cls, parameters: Any) -> GenericAlias:
+            return GenericAlias(cls, parameters)  # the second parameter has a default
+
+    def __init__(self, call: Call, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._call = call
-        self._loop = asyncio.get_running_loop()
-        self._progress: float | None = None
+        self._loop = asyncio.get_running_loop() if loop is None else loop
 
     @classmethod
     def of(cls, call: MiddlewareCall) -> Self:
@@ -63,13 +83,19 @@ class Context(AliasContext):
 
     @property
     def request_id(self) -> RequestId:
-        """The JSON-RPC id of the request."""
+        """The JSON-RPC id of the request.
+
+        Raises:
+            RuntimeError: a notification is handled, which has none.
+        """
+        if isinstance(self._call, NotificationCall):
+            raise RuntimeError("a notification has no id")
         return self._call.id
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> S:
         """How the request arrived: transport, headers, principal, and the host's `state`."""
-        return self._call.scope
+        return self._call.scope  # type: ignore[return-value]  # the server has checked its class
 
     @property
     def principal(self) -> Any:
@@ -94,10 +120,20 @@ class Context(AliasContext):
         self._call.require(scopes)
 
     @property
-    def server(self) -> Server:
+    def server(self) -> Server[S]:
         """The server that handles this request."""
-        server: Server = self._call.services.server
+        server: Server[S] = self._call.services.server
         return server
+
+    @property
+    def lifespan(self) -> L:
+        """What the server's lifespan function has yielded.
+
+        Raises:
+            RuntimeError: the server has no lifespan, or runs it in another event loop.
+        """
+        value: L = self._call.services.lifespan_value(self._loop)
+        return value
 
     @property
     def revision(self) -> str:
@@ -235,10 +271,10 @@ class Context(AliasContext):
             total: How much there is to do, if known.
             message: What is happening, for the user to read.
         """
-        token = self._call.progress_token
-        if token is None or (self._progress is not None and progress <= self._progress):
+        token, last = self._call.progress_token, self._call.progress
+        if token is None or (last is not None and progress <= last):
             return self._call.keep_alive()
-        self._progress = progress
+        self._call.progress = progress
         params: dict[str, Any] = {"progressToken": token, "progress": progress}
         if total is not None:
             params["total"] = total
@@ -267,6 +303,23 @@ class Context(AliasContext):
         if logger is not None:
             params["logger"] = logger
         return await self._call.notify("notifications/message", params)
+
+    async def notify(self, method: str, params: Any = None) -> None:
+        """Send a notification of your own to the client: `await ctx.notify("orders/changed", {"id": 3})`.
+
+        It belongs to this request, and is discarded once that has ended, or where only the answer can be
+        sent. Use `log` and `progress` for what the protocol has notifications for.
+
+        Args:
+            method: The method of the notification.
+            params: Its parameters: a mapping, dataclass or model; none by default.
+
+        Raises:
+            ValueError: the method is invalid.
+            TypeError: the parameters are not an object.
+        """
+        check_method(method)
+        await self._call.notify(method, encode_params(method, params))
 
     async def close_stream(self, retry: float | None = None) -> None:
         """Close the HTTP response stream early. The client reconnects after `retry` seconds for its answer.

@@ -18,7 +18,7 @@ from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
 from .feature import DETAILS
-from .invocation import Invocable
+from .injection import make_invocable
 from .required_scope import PROTOCOL_METHODS, read_scopes
 from .schema import json_decoder, write_custom
 from .signature import read_signature
@@ -46,7 +46,7 @@ class CustomMethod:
         self.scopes: tuple[str, ...] = ()
         # Open: every request may have a `_meta`, and newer clients may send more parameters.
         self._decode = signature.reader(json_decoder, closed=False)
-        self._invoke = Invocable(function, signature, (limit,))
+        self._invoke = make_invocable(function, signature, (limit,))
 
     async def serve(self, call: Call) -> Any:
         params = decode_params(call.params, self._decode)

@@ -23,6 +23,7 @@ from assay.revisions.served import Served
 from .call import Call
 from .failure import to_rpc_error
 from .method_table import MethodTables
+from .notification import Notifications
 from .round_trip import find_input_needed
 from .services import Services
 from .typed_result import ResultWriter
@@ -39,17 +40,19 @@ _cancel_params = msgspec.json.Decoder(_CancelParams).decode
 class Dispatcher:
     """Serves the decoded messages of one server."""
 
-    __slots__ = ("_accepts_batches", "_services", "_tables", "_writer")
+    __slots__ = ("_accepts_batches", "_notifications", "_services", "_tables", "_writer")
 
     def __init__(
         self,
         services: Services,
         tables: MethodTables,
+        notifications: Notifications,
         writer: ResultWriter,
         accepts_batches: Callable[[], bool],
     ) -> None:
         self._services = services
         self._tables = tables
+        self._notifications = notifications
         self._writer = writer
         self._accepts_batches = accepts_batches
 
@@ -62,6 +65,8 @@ class Dispatcher:
         method = message.method
         if method is UNSET or message.id is UNSET:
             receive(message, scope.session)
+            if method in self._notifications.by_method:
+                self._observe(message, scope)
             return None
         try:
             call = Call(
@@ -93,6 +98,13 @@ class Dispatcher:
             cache = call.cache_hint if method in revision.cacheable else None
             result = self._writer.complete(result, cache)
         return Reply(call.id, result)
+
+    def _observe(self, message: Envelope, scope: Scope) -> None:
+        try:
+            peer = peer_of(message, scope, self._tables.served)
+        except RpcError:
+            return  # it describes its client wrongly; what nothing observes is not refused either
+        self._notifications.begin(message, peer, scope, self._services)
 
     def _failure(self, error: BaseException, call: Call, method: str) -> Outcome | None:
         needed = find_input_needed(error)

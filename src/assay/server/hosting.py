@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final, Literal, Unpack, cast, overload
 
-from assay.model.error import CannotListen
+from assay.model.error import CannotListen, LifespanFailed
 from assay.protocol.scope import Scope
 
 from .runner import make_app, run
@@ -47,8 +47,8 @@ class Hosting:
     def run(self, transport: str = "stdio", **options: Unpack[RunOptions]) -> None:
         """Serve until the client disconnects (stdio) or the process is stopped.
 
-        If the address cannot be used, for example because another process listens there, this prints one line
-        to standard error and ends the process with exit code 4.
+        If the address cannot be used, for example because another process listens there, or if the lifespan
+        fails, this prints one line to standard error and ends the process with exit code 4.
 
         Args:
             transport: `stdio`, `http`, `http-plain` (no streams, no sessions) or `ws` (WebSocket and HTTP).
@@ -64,9 +64,10 @@ class Hosting:
         """
         try:
             run(self._runnable, transport, **options)
-        except CannotListen as error:
+        except (CannotListen, LifespanFailed) as error:
             # Not left to `SystemExit`: in a thread, its text would not be printed.
-            print(f"error: {error}; {error.fix}", file=sys.stderr)
+            fix = f"; {error.fix}" if isinstance(error, CannotListen) else ""
+            print(f"error: {error}{fix}", file=sys.stderr)
             raise SystemExit(NOT_STARTED) from error
 
     @property

@@ -14,6 +14,7 @@ from assay.revisions.served import EVERY, Served
 
 from .call import Call
 from .component import Components
+from .current_call import TRACKING, tracked
 from .feature import Features
 from .protocol_method import METHODS, ProtocolMethods
 
@@ -41,6 +42,7 @@ class MethodTables(dict[Revision, MethodTable]):
         self._components = components
         self._features = features
         self._method_scopes = method_scopes
+        TRACKING.join(self)
 
     def __missing__(self, revision: Revision) -> MethodTable:
         table = self[revision] = self._build(revision)
@@ -85,7 +87,7 @@ class MethodTables(dict[Revision, MethodTable]):
     def _wrap(self, method: str, serve: Serve) -> Serve:
         for middleware in reversed(self.middlewares):
             serve = middleware.wrap(method, serve)
-        return serve
+        return tracked(serve)
 
     def use(self, middleware: Middleware) -> None:
         self.middlewares = (*self.middlewares, middleware)

@@ -16,6 +16,7 @@ from assay.model.result import Message, PromptResult
 from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
+from .injection import make_invocable
 from .invocation import Invocable
 from .library_value import adapt
 from .required_scope import read_scopes
@@ -107,7 +108,7 @@ def make_prompt(
         icons=icons,
         meta=with_tags(meta, words, owner),
     )
-    prompt = Prompt(definition, signature, Invocable(function, signature, limits))
+    prompt = Prompt(definition, signature, make_invocable(function, signature, limits))
     prompt.scopes, prompt.tags = read_scopes(scopes, owner), words
     if version is not None and not VERSION.fullmatch(version):
         raise RegistrationError(f"{owner}: a version has three numbers, such as 1.2.0: {version!r}")

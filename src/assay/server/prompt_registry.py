@@ -9,7 +9,7 @@ from assay.model.definition import PromptDefinition
 from assay.model.error import INVALID_PARAMS, RpcError
 from assay.model.result import PromptResult
 
-from .call import Call
+from .call import DirectCall
 from .concurrency import ConcurrencyLimit
 from .prompt import Prompt, make_prompt
 from .registry import PagedRegistry
@@ -19,7 +19,7 @@ class Prompts:
     """The prompts of a server, available as `Server.prompts`; `Server.prompt` is a decorator for `add`."""
 
     def __init__(
-        self, registry: PagedRegistry[Prompt], limit: ConcurrencyLimit, direct_call: Callable[[], Call]
+        self, registry: PagedRegistry[Prompt], limit: ConcurrencyLimit, direct_call: DirectCall
     ) -> None:
         self.registry = registry
         self._limit = limit
@@ -58,7 +58,8 @@ class Prompts:
         Raises:
             RpcError: unknown prompt, or its arguments are invalid.
         """
-        return await self.find(name).get(dict(arguments or {}), self._direct_call())
+        async with self._direct_call() as call:
+            return await self.find(name).get(dict(arguments or {}), call)
 
     def find(self, name: str) -> Prompt:
         prompt = self.registry.get(name)

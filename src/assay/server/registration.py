@@ -14,6 +14,7 @@ from .completion_registry import Completions
 from .custom_method import CustomMethods
 from .hint import ServerHints
 from .method_table import MethodTables
+from .notification import Notifications
 from .prompt_registry import Prompts
 from .resource import Access
 from .resource_registry import Resources
@@ -33,6 +34,7 @@ class Registration(ServerHints):
     """The registered prompts: `add`, `remove`, `list` and `get` them from code."""
     completions: Completions
     custom_methods: CustomMethods
+    notifications: Notifications
     tables: MethodTables
 
     @overload
@@ -224,6 +226,27 @@ class Registration(ServerHints):
         def register(decorated: F) -> F:
             self.custom_methods.add(name, decorated, **options)
             self.tables.clear()
+            return decorated
+
+        return register
+
+    def on_notification(self, method: str) -> Callable[[F], F]:
+        """Register a function that is called when a client sends a notification.
+
+            @server.on_notification("notifications/roots/list_changed")
+            async def roots_changed(ctx: Context) -> None:
+                roots = await ctx.roots()
+
+        Its parameters are those of the notification, named as on the wire; a `Context` and dependencies are
+        filled in. A notification may have several functions. They cannot answer: exceptions are logged. What
+        the server itself does with the notification is done anyway.
+
+        Args:
+            method: The method of the notification: one of the protocol, or your own.
+        """
+
+        def register(decorated: F) -> F:
+            self.notifications.add(method, decorated)
             return decorated
 
         return register

@@ -19,6 +19,7 @@ from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemp
 from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
+from .injection import make_invocable
 from .invocation import Invocable
 from .library_value import adapt, write_value
 from .required_scope import read_scopes
@@ -155,7 +156,7 @@ def make_resource(
         raise RegistrationError(f"resource {uri}: a template has no size")
     else:
         definition = TemplateDefinition(uri_template=uri, **fields)
-    invoke = Invocable(function, signature, limits)
+    invoke = make_invocable(function, signature, limits)
     resource = Resource(definition, template, signature, invoke, access, cache)
     resource.scopes, resource.tags = read_scopes(scopes, f"resource {uri}"), words
     return resource

@@ -13,7 +13,7 @@ from assay.model.error import INVALID_PARAMS, RegistrationError, ResourceNotFoun
 from assay.model.result import Cache, ReadResult
 from assay.protocol.uri import InvalidUri, check_uri
 
-from .call import Call
+from .call import Call, DirectCall
 from .concurrency import ConcurrencyLimit
 from .registry import PagedRegistry
 from .resource import Access, Resource, check_access, make_resource, match_variables
@@ -32,7 +32,7 @@ class Resources:
         registries: tuple[PagedRegistry[Resource], PagedRegistry[Resource]],
         limit: ConcurrencyLimit,
         access: Access | None,
-        direct_call: Callable[[], Call],
+        direct_call: DirectCall,
     ) -> None:
         self.registry, self.template_registry = registries
         self._limit = limit
@@ -97,7 +97,8 @@ class Resources:
         Raises:
             RpcError: the URI is invalid, or no resource has it.
         """
-        return (await self.read_for(uri, self._direct_call())).contents
+        async with self._direct_call() as call:
+            return (await self.read_for(uri, call)).contents
 
     async def read_for(self, uri: str, call: Call) -> ReadResult:
         resource, variables = await self.find_for(uri, call)

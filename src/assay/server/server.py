@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Raw
 
@@ -27,17 +27,19 @@ from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from assay.revisions.served import Served, read_served
 
-from .background import Background
 from .call import Call
 from .client_state import ClientStates
 from .component import Components, make_components
 from .dispatch import Dispatcher
 from .feature import Features
 from .hosting import Hosting
+from .lifecycle import Lifecycle
+from .lifespan import LifespanFunction
 from .method_table import MethodTables
 from .middleware_registration import MiddlewareRegistration
 from .notifier import ChangeNotifier
 from .option_check import check_options
+from .overriding import Overriding
 from .protocol_method import ProtocolMethods
 from .registration import Registration
 from .required_scope import read_method_scopes
@@ -47,11 +49,10 @@ from .sealer import make_sealer
 from .services import Services
 from .thread_pool import ThreadPool
 from .typed_result import ResultWriter
+from .typed_scope import S, ScopeTyped
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-class Server(Registration, MiddlewareRegistration, Hosting):
+class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Overriding, Hosting):
     """An MCP server for every protocol revision.
 
         from assay import Server
@@ -89,6 +90,8 @@ class Server(Registration, MiddlewareRegistration, Hosting):
         strictness: Rules to enforce beyond the specification; see `Strictness`.
         auth: Which tokens to accept over HTTP and WebSocket: an `assay.auth.Auth`. Not used on stdio.
         revisions: Dates of the protocol revisions to serve; all by default.
+        lifespan: A function of the server that returns an async context manager, which is entered when the
+            server starts and exited when it stops. What it yields is `Context.lifespan`.
 
     Raises:
         RegistrationError: an argument is invalid.
@@ -117,10 +120,12 @@ class Server(Registration, MiddlewareRegistration, Hosting):
         strictness: Strictness = LENIENT,
         auth: AuthProvider | None = None,
         revisions: Sequence[str] | None = None,
+        lifespan: LifespanFunction | None = None,
     ) -> None:
         texts = {"name": name, "version": version, "title": title, "description": description}
         texts |= {"instructions": instructions, "website_url": website_url}
         check_options({**texts, "limits": limits, "cache": cache, "strictness": strictness}, icons)
+        self._prepare(name, lifespan)
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
         self.limits = limits or Limits()
@@ -128,15 +133,15 @@ class Server(Registration, MiddlewareRegistration, Hosting):
         self.strictness, self.auth = strictness, auth
         self.method_scopes = read_method_scopes(scopes)
         self.session_budget = SessionBudget(self.limits.session_bytes, Lock())
-        self._background = Background()
         self._steps = STRICT_STEPS if strictness.initialized else STEPS
         components = make_components(
             self.limits,
+            self.byte_budget,
             page_size=page_size,
             access=access,
             hide_unknown_tools=strictness.unknown_tool,
             on_change=self._on_change,
-            direct_call=self.direct_call,
+            direct_call=self._begin_direct_call,
         )
         self._assemble(components, capabilities or {}, make_sealer(sealing), cache or Cache())
         if revisions is not None:
@@ -147,20 +152,25 @@ class Server(Registration, MiddlewareRegistration, Hosting):
     ) -> None:
         self.tools, self.resources, self.prompts = components.tools, components.resources, components.prompts
         self.completions, self.custom_methods = components.completions, components.custom_methods
+        self.notifications = components.notifications
         features = Features(capabilities, components.registered, self.custom_methods.declaration)
         self.sealer = sealer
         self.notifier = ChangeNotifier(features.has)
         limits = self.limits
         threads = ThreadPool(limits.threads, limits.spare_threads, limits.idle_timeout)
-        self._services = Services(self, limits, features, threads, sealer, ClientStates(limits), cache)
-        methods = ProtocolMethods(components, self.notifier, self, self.start)
+        self._services = Services(
+            self, limits, features, threads, sealer, ClientStates(limits), cache, self._lifespan.value
+        )
+        methods = ProtocolMethods(components, self.notifier, self, self._start_background)
         self.tables = MethodTables(methods, components, features, self.method_scopes)
         dispatcher = Dispatcher(
-            self._services, self.tables, ResultWriter(self.info), lambda: not self.strictness.single
+            self._services,
+            self.tables,
+            self.notifications,
+            ResultWriter(self.info),
+            lambda: not self.strictness.single,
         )
-        # For transports, which decode messages themselves.
-        self.dispatch = dispatcher.dispatch
-        self.dispatch_batch = dispatcher.dispatch_batch
+        self._serve_with(*self._typed(dispatcher.dispatch, dispatcher.dispatch_batch))
 
     def _on_change(self, kind: str) -> None:
         self.tables.clear()
@@ -192,20 +202,6 @@ class Server(Registration, MiddlewareRegistration, Hosting):
         except ValueError as error:
             raise RegistrationError(str(error)) from None
 
-    def background(self, function: F) -> F:
-        """Register a coroutine function that runs as long as the server serves.
-
-            @server.background
-            async def watch() -> None:
-                async for path in changes():
-                    server.resource_updated(f"file://{path}")
-
-        It is started when serving starts, and cancelled when the server stops. An exception is logged and
-        does not stop the server.
-        """
-        self._background.add(function)
-        return function
-
     def resource_updated(self, uri: str) -> None:
         """Notify clients that subscribed to a resource that its contents have changed. Thread-safe."""
         self.notifier.resource_updated(uri)
@@ -216,7 +212,7 @@ class Server(Registration, MiddlewareRegistration, Hosting):
         message: bytes | str | Mapping[str, Any],
         *,
         send: Send | None = None,
-        scope: Scope | None = None,
+        scope: S | None = None,
     ) -> bytes | None:
         """Serve one JSON-RPC message, for hosts with their own transport.
 
@@ -224,33 +220,33 @@ class Server(Registration, MiddlewareRegistration, Hosting):
             message: The message or batch: encoded, or as a mapping.
             send: A coroutine function for messages that a handler sends before its answer. Without one these
                 are discarded, and handlers cannot ask the client anything.
-            scope: The context of the message: principal, session, revision and so on.
+            scope: The context of the message: principal, session, revision and so on. `Server[MyScope]` takes
+                a `MyScope`.
 
         Returns:
             The encoded answer; None for notifications and responses.
+
+        Raises:
+            TypeError: the scope is not of the server's class.
         """
-        scope = scope or Scope()
+        checked: Scope = scope if type(scope) is self.scope_type else self._check_scope(scope)
         try:
             decoded = decode(_as_bytes(message), self.limits)
             if isinstance(decoded, list):
-                outcomes = await self.dispatch_batch(decoded, send, scope)
+                outcomes = await self.dispatch_batch(decoded, send, checked)
                 return b"[" + b",".join(map(encode_outcome, outcomes)) + b"]" if outcomes else None
         except RpcError as error:
             return encode(error_reply(error, getattr(error, "request_id", None)))
         try:
-            outcome = await self.dispatch(decoded, send, scope)
+            outcome = await self.dispatch(decoded, send, checked)
         except RpcError:
             return None  # a notification or response that cannot be accepted has no answer
         return None if outcome is None else encode_outcome(outcome)
 
-    def start(self) -> None:
-        """Start the background tasks, unless they already run. Transports do this themselves."""
-        self._background.start()
-
     async def stop(self) -> None:
-        """Stop the background tasks, and end the sessions and streams of `http`."""
+        """Stop the background tasks, exit the lifespan, and end the sessions and streams of `http`."""
         await self._stop_http()
-        await self._background.stop()
+        await super().stop()
 
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
@@ -273,7 +269,7 @@ class Server(Registration, MiddlewareRegistration, Hosting):
             served=self.served,
         )
         self.notifier.join(session)
-        self.start()
+        self._start_background()
         return session
 
     def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
@@ -282,17 +278,12 @@ class Server(Registration, MiddlewareRegistration, Hosting):
             record, post, steps=self._steps, budget=self.session_budget, served=self.served
         )
         self.notifier.join(session)
-        self.start()
+        self._start_background()
         return session
 
     def end_listening(self) -> None:
         """End all listen streams, so that a transport can stop."""
         self.notifier.end_listeners()
-
-    async def drain(self) -> None:
-        """Wait for running requests, up to `limits.drain` seconds; then end the others with an error as their
-        answer. For transports that stop."""
-        await self._services.running.drain(self.limits.drain)
 
     def close_session(self, session: Session, reason: str | None = None) -> None:
         """Close a session and end its requests. Idempotent.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,4 +31,8 @@ class Services:
     client_states: ClientStates
     cache: Cache
     """How long clients may reuse lists."""
+    lifespan_value: Callable[[AbstractEventLoop], Any]
+    """Returns what the server's lifespan has yielded, for `Context.lifespan`."""
+    dependency_overrides: dict[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
+    """Dependency functions, and what is called instead of them: see `Server.override`."""
     running: RunningCalls = field(default_factory=RunningCalls)

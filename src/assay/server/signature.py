@@ -7,7 +7,7 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
@@ -15,6 +15,7 @@ import msgspec
 from assay.model.error import RegistrationError
 
 from .call import CallContext
+from .dependency import context_in, dependency_in
 from .docstring import parse
 from .handler_check import check_context, check_function, check_kind
 from .header import KEYWORD, Header
@@ -47,6 +48,8 @@ class Signature:
     context_type: type[CallContext] | None
     takes_any: bool
     """Whether the function has `**kwargs`, and so accepts all arguments that a given schema allows."""
+    dependencies: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    """Parameters that functions provide: see `Depends`."""
 
     def described(self) -> type[msgspec.Struct]:
         """A type with one field per parameter, to describe arguments by."""
@@ -89,23 +92,27 @@ def read_signature(function: Callable[..., Any], *, allow_any: bool = False) -> 
     check_function(function, name)
     hints = _hints(function, name)
     documentation = parse(inspect.getdoc(function) if inspect.isroutine(function) else None)
-    parameters, takes_any = [], False
+    parameters, dependencies, takes_any = [], {}, False
     context_name, context_type = None, None
     for parameter in inspect.signature(function).parameters.values():
         annotation = hints.get(parameter.name, Any)
-        context = _context_in(annotation)
+        context = context_in(annotation)
         check_context(parameter, name, annotated=context is not None, earlier=context_name)
         if context is not None:
             context_name, context_type = parameter.name, context
         elif allow_any and parameter.kind is inspect.Parameter.VAR_KEYWORD:
             takes_any = True
+        elif (dependency := dependency_in(parameter, annotation, name)) is not None:
+            check_kind(parameter, name)
+            dependencies[parameter.name] = dependency
         else:
             check_kind(parameter, name)
             description = documentation.parameters.get(parameter.name)
             parameters.append(_parameter(parameter, annotation, description))
     returns = hints.get("return", inspect.Parameter.empty)
     summary = documentation.summary or None
-    return Signature(name, summary, tuple(parameters), returns, context_name, context_type, takes_any)
+    filled = (context_name, context_type, takes_any, dependencies)
+    return Signature(name, summary, tuple(parameters), returns, *filled)
 
 
 def _handler_name(function: object) -> str:
@@ -125,14 +132,6 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
     except NameError as error:
         fix = "import it where the function is defined, also at run time and not only under TYPE_CHECKING"
         raise RegistrationError(f"{name}: an annotation cannot be resolved: {error}: {fix}") from None
-
-
-def _context_in(annotation: Any) -> type[CallContext] | None:
-    """The context class of an annotation such as `Context` or `Context | None`."""
-    for candidate in (annotation, *get_args(annotation)):
-        if isinstance(candidate, type) and issubclass(candidate, CallContext):
-            return candidate
-    return None
 
 
 def _parameter(parameter: inspect.Parameter, annotation: Any, documented: str | None) -> Parameter:

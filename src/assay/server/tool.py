@@ -19,6 +19,7 @@ from .call import Call, TimedOut
 from .concurrency import ConcurrencyLimit
 from .failure import log_failure, log_fault, unwrap
 from .header import check_headers, mirrored_parameters
+from .injection import make_invocable
 from .invocation import Invocable, Pending
 from .library_value import adapting
 from .output import Output
@@ -208,7 +209,7 @@ def make_tool(
         icons=icons,
         meta=with_tags(meta, words, f"tool {tool_name}"),
     )
-    invoke = Invocable(function, signature, limits)
+    invoke = make_invocable(function, signature, limits)
     if output.adapts and not invoke.is_async:
         invoke.function = adapting(function)
     tool = Tool(definition, arguments, invoke, output)

@@ -12,7 +12,7 @@ from assay.model.definition import ToolDefinition
 from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
 from assay.model.result import ToolResult
 
-from .call import Call
+from .call import DirectCall
 from .concurrency import ConcurrencyLimit
 from .registry import PagedRegistry
 from .tool import Tool, make_tool
@@ -26,7 +26,7 @@ class Tools:
         registry: PagedRegistry[Tool],
         limit: ConcurrencyLimit,
         backlog: int,
-        direct_call: Callable[[], Call],
+        direct_call: DirectCall,
         *,
         unknown: int = INVALID_PARAMS,
     ) -> None:
@@ -74,7 +74,8 @@ class Tools:
             RpcError: unknown tool.
         """
         raw = Raw(msgspec.json.encode(dict(arguments or {})))
-        result = await self.find(name).call(raw, self._direct_call())
+        async with self._direct_call() as call:
+            result = await self.find(name).call(raw, call)
         if isinstance(result.structured, Raw):
             result.structured = msgspec.json.decode(result.structured)
         return result

@@ -22,6 +22,7 @@ from assay.protocol.framing.lines import LineFramer, LineTooLong, frame
 from assay.protocol.scope import Scope
 
 from .port import Endpoint
+from .startup import started_before
 
 READ_SIZE = 64 * 1024
 PENDING_LINES = 1024
@@ -34,6 +35,7 @@ def serve_stdio(endpoint: Endpoint) -> None:
     """Serve until the input ends, or SIGINT or SIGTERM arrives.
 
     Raises:
+        LifespanFailed: the endpoint could not start.
         SystemExit: with code 130, after Ctrl-C.
     """
     with _private_streams() as (source, sink):
@@ -45,23 +47,31 @@ def serve_stdio(endpoint: Endpoint) -> None:
 async def _serve(endpoint: Endpoint, source: int, sink: int) -> signal.Signals | None:
     """Serve, and return the signal that ended it, if any."""
     writer = await open_writer(sink)
-    connection = StdioConnection(endpoint, writer)
     stop = asyncio.Event()
     received = _stop_on_signals(stop)
-    reading = await start_reading(source, connection, stop)
-    await stop.wait()
-    reading.close()
-    await connection.drain()
-    await endpoint.stop()
-    await writer.close()
+    try:
+        if await started_before(stop.wait, endpoint.start()):
+            connection = StdioConnection(endpoint, writer)
+            reading = await start_reading(source, connection, stop)
+            await stop.wait()
+            reading.close()
+            await connection.drain()
+        await endpoint.stop()
+        await writer.close()
+    except asyncio.CancelledError:
+        if signal.SIGINT not in received:
+            raise
     return received[0] if received else None
 
 
 def _stop_on_signals(stop: asyncio.Event) -> list[signal.Signals]:
     received: list[signal.Signals] = []
+    serving = asyncio.current_task()
 
     def on_signal(number: signal.Signals) -> None:
         received.append(number)
+        if stop.is_set() and signal.SIGINT in received and serving is not None:
+            serving.cancel()  # a second Ctrl-C does not wait for anything
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from assay.model.error import MalformedMessage, RpcError
+from assay.model.error import LifespanFailed, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply
 from assay.protocol.codec import decode, encode_outcome, known_id
-from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
+from assay.protocol.http.asgi import AsgiScope, JoinsHost, Message, Receive, Transmit
 from assay.protocol.http.busy import refusal_while_stopping
 from assay.protocol.http.head_policy import (
     JSON,
@@ -48,7 +48,7 @@ Serve = Callable[[HttpRequest], Awaitable[None]]
 CLOSE: Final = (b"connection", b"close")
 
 
-class AsgiApp:
+class AsgiApp(JoinsHost):
     """Created by `Server.asgi`. A host that authenticates callers puts a `Scope` under `"assay"` into the
     ASGI scope before it calls this application."""
 
@@ -85,11 +85,11 @@ class AsgiApp:
         request = HttpRequest(scope, headers, verdict, receive, send, self._settings)
         return await self._methods[scope["method"]](request)
 
-    def start(self) -> None:
-        """Start background work; call this before the first request."""
+    def start(self) -> Awaitable[None]:
+        """Start the endpoint; await the result before the first request."""
         self._stopping = self._websockets.stopping = None
         self._methods = self._served_methods()
-        self._endpoint.start()
+        return self._endpoint.start()
 
     async def close(self) -> None:
         """Stop serving: refuse new requests, wait up to `limits.drain` seconds for those in progress, answer
@@ -319,13 +319,14 @@ class AsgiApp:
     async def _lifespan(self, receive: Receive, send: Transmit) -> None:
         while True:
             message = await receive()
-            if message["type"] == "lifespan.startup":
-                self.start()
             if message["type"] == "lifespan.shutdown":
                 await self.close()
-            await send({"type": f"{message['type']}.complete"})
-            if message["type"] == "lifespan.shutdown":
-                return
+                return await send({"type": "lifespan.shutdown.complete"})
+            try:
+                await self.start()
+            except (LifespanFailed, RuntimeError) as error:
+                return await send({"type": "lifespan.startup.failed", "message": str(error)})
+            await send({"type": "lifespan.startup.complete"})
 
 
 def _answer(

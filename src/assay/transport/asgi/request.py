@@ -11,7 +11,7 @@ from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 from assay.protocol.http.client_address import Network, client_address
 from assay.protocol.http.head_policy import Admission, Headers
 from assay.protocol.http.route import Sessionless
-from assay.protocol.scope import Scope
+from assay.protocol.scope import Scope, adopted
 
 from .challenge import KEY as CHALLENGE
 from .client_certificate import scope_of_certificate
@@ -110,6 +110,8 @@ class HttpRequest:
                 client_address=self.client_address,
             )
         if host_scope is not None:
+            if type(host_scope) is not Scope:
+                return adopted(host_scope, scope)
             scope.principal, scope.scopes, scope.state = (
                 host_scope.principal,
                 host_scope.scopes,

@@ -20,7 +20,7 @@ from assay.protocol.http.asgi import AsgiScope, Message, Receive, Transmit
 from assay.protocol.http.client_address import Network
 from assay.protocol.http.head_policy import JSON, HeadPolicy, Refusal, merge_headers
 from assay.protocol.http.upgrade import choose_subprotocol
-from assay.protocol.scope import Scope
+from assay.protocol.scope import Scope, adopted
 from assay.transport.port import Endpoint
 
 from .body_pace import BodyPace
@@ -66,8 +66,7 @@ class WebSocketSession:
         if host_scope is None and "extensions" in asgi:
             host_scope = scope_of_certificate(asgi["extensions"])
         if host_scope is not None:
-            self._scope.principal, self._scope.scopes = host_scope.principal, host_scope.scopes
-            self._scope.state = host_scope.state
+            self._scope = adopted(host_scope, self._scope)
         self._share = endpoint.byte_budget.share(self._scope.client_key)
         """The messages that are being served."""
         self._served_bytes = 0

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from assay.model.error import CannotListen, MissingExtra
@@ -13,6 +14,7 @@ from assay.model.limits import Limits
 from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.http.asgi import Application as Endpoint
 from assay.protocol.http.client_address import Network
+from assay.transport.startup import started_before
 
 from .accept_errors import AcceptErrors
 from .server_state import Application, ServerState
@@ -40,6 +42,7 @@ def serve_http(
     Raises:
         MissingExtra: httptools is not installed.
         CannotListen: the address cannot be used.
+        LifespanFailed: the application could not start.
         SystemExit: with code 130, after Ctrl-C.
     """
     _require_parser()
@@ -49,14 +52,14 @@ def serve_http(
 
     async def main() -> bool:
         with StopSignal() as stop:
-            app.start()
+            if not await started_before(stop.wait, app.start()):
+                await app.close()
+                return stop.interrupted
             if announce is not None:
                 announce(url)
+            serving = partial(serve, app, bound, stop.wait, limits=limits, tls=tls, budget=budget)
             try:
-                proxies = app.policy.trusted_proxies
-                await serve(
-                    app, bound, stop.wait, limits=limits, tls=tls, budget=budget, trusted_proxies=proxies
-                )
+                await serving(trusted_proxies=app.policy.trusted_proxies)
             except asyncio.CancelledError:
                 if not stop.interrupted:
                     raise
