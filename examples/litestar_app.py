@@ -35,7 +35,6 @@ async def health() -> dict[str, str]:
 
 app = Litestar(
     [mcp, health],
-    on_startup=[application.start],
-    on_shutdown=[application.close],
+    lifespan=[application.lifespan],
     logging_config=None,  # leave the logging of the process alone
 )

@@ -3,9 +3,6 @@
 uvicorn examples.starlette_app:app --timeout-graceful-shutdown 5
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -26,15 +23,8 @@ async def count(to: int, ctx: Context) -> str:
 mcp = server.asgi(path=None)  # Starlette has already routed the request
 
 
-@asynccontextmanager
-async def lifespan(app: Starlette) -> AsyncIterator[None]:
-    mcp.start()
-    yield
-    await mcp.close()
-
-
 async def health(request: object) -> JSONResponse:
     return JSONResponse({"status": "ok"})
 
 
-app = Starlette(routes=[Route("/mcp", mcp), Route("/health", health)], lifespan=lifespan)
+app = Starlette(routes=[Route("/mcp", mcp), Route("/health", health)], lifespan=mcp.lifespan)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from threading import Thread
 from typing import Any
 
@@ -374,3 +375,42 @@ async def test_a_token_is_required_where_the_server_says_so(subject: Subject) ->
         assert (await post(subject.server, call("keep"), token)).status == 200
     assert subject.last_context is not None
     assert subject.last_context.scope.principal != "mallory"
+
+
+def with_lifespan(events: list[str]) -> Server:
+    @asynccontextmanager
+    async def database(server: Server) -> AsyncIterator[str]:
+        events.append("enter")
+        yield "connected"
+        events.append("exit")
+
+    server = Server("s", lifespan=database)
+
+    @server.tool
+    async def state(ctx: Context) -> str:
+        return str(ctx.lifespan)
+
+    return server
+
+
+async def test_the_lifespan_is_entered_once_and_exited_by_stop() -> None:
+    events: list[str] = []
+    server = with_lifespan(events)
+    answers = await asyncio.gather(post(server, call("state")), post(server, call("state")))
+    assert all(b"connected" in answer.body for answer in answers)
+    assert events == ["enter"]
+    await server.stop()
+    assert events == ["enter", "exit"]
+
+
+async def test_a_lifespan_that_fails_is_an_exception_of_every_request() -> None:
+    @asynccontextmanager
+    async def broken(server: Server) -> AsyncIterator[None]:
+        raise OSError("no database")
+        yield
+
+    server = Server("s", lifespan=broken)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="no database"):
+            await post(server, request("ping"))
+    await server.stop()

@@ -111,7 +111,7 @@ async def test_busy_is_status_503_with_a_time_to_try_again(hall: Hall) -> None:
         hall.let_all_out()
 
 
-@pytest.mark.parametrize("hall", [{"threads": 2, "idle_timeout": 0.01}], indirect=True)
+@pytest.mark.parametrize("hall", [{"threads": 2, "idle_timeout": 0.2}], indirect=True)
 async def test_hung_threads_do_not_stop_other_tools(hall: Hall) -> None:
     async with AsgiPeer(hall.app) as client:
         for number in range(3):

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, SubjectNotStarted
-from assay.model.error import AssayError, MissingExtra
+from assay.model.error import AssayError, LifespanFailed, MissingExtra
 
 
 class ExitCode(IntEnum):
@@ -29,6 +29,7 @@ ERRORS: Final[Mapping[type[AssayError], ExitCode]] = MappingProxyType(
     {
         InvalidOptions: ExitCode.USAGE,
         MissingExtra: ExitCode.USAGE,
+        LifespanFailed: ExitCode.NOT_STARTED,
         SubjectNotStarted: ExitCode.NOT_STARTED,
         CannotJudge: ExitCode.INCOMPLETE,
         CannotStore: ExitCode.INCOMPLETE,
