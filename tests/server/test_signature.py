@@ -123,7 +123,7 @@ def test_types_of_json() -> None:
     ) -> None: ...
 
     assert properties(tool) == {
-        "literal": {"enum": ["a", "b"]},
+        "literal": {"type": "string", "enum": ["a", "b"]},
         "union": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
         "optional": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
         "many": {"type": "array", "items": {"type": "integer"}},
@@ -139,7 +139,7 @@ def test_types_of_json() -> None:
     }
 
 
-def test_nested_types_are_defined_once_under_defs() -> None:
+def test_types_used_once_are_inline_and_others_under_defs() -> None:
     def tool(point: Point, others: list[Point], color: Color = Color.RED) -> None: ...
 
     assert schema(tool) == {
@@ -147,7 +147,7 @@ def test_nested_types_are_defined_once_under_defs() -> None:
         "properties": {
             "point": {"$ref": "#/$defs/Point"},
             "others": {"type": "array", "items": {"$ref": "#/$defs/Point"}},
-            "color": {"$ref": "#/$defs/Color", "default": "red"},
+            "color": {"title": "Color", "type": "string", "enum": ["red", "blue"], "default": "red"},
         },
         "required": ["point", "others"],
         "additionalProperties": False,
@@ -158,7 +158,6 @@ def test_nested_types_are_defined_once_under_defs() -> None:
                 "properties": {"x": {"type": "integer"}, "y": {"type": "integer", "default": 0}},
                 "required": ["x"],
             },
-            "Color": {"title": "Color", "enum": ["red", "blue"]},
         },
     }
 
@@ -166,11 +165,12 @@ def test_nested_types_are_defined_once_under_defs() -> None:
 def test_definitions_of_pydantic_models_are_at_the_root() -> None:
     """Their references start from the root."""
 
-    def tool(outer: Outer) -> None: ...
+    def tool(outer: Outer, inner: Inner) -> None: ...
 
     tool_schema = schema(tool)
-    assert tool_schema["$defs"] == {"Inner": Inner.model_json_schema()}
+    assert tool_schema["$defs"]["Inner"]["properties"] == {"value": {"type": "integer"}}
     assert tool_schema["properties"]["outer"]["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
+    assert tool_schema["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
 
 
 @pytest.mark.parametrize(

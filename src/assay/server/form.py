@@ -10,8 +10,10 @@ import msgspec
 from assay.model.error import AskError, RegistrationError
 from assay.revisions.revision import Revision
 
+from .custom_type import read_custom
 from .pattern import without_patterns
-from .schema import Validator, read_custom, schema_of
+from .schema import schema_of
+from .validator import Validator
 
 PRIMITIVES: Final = frozenset({"string", "number", "integer", "boolean"})
 
@@ -82,7 +84,8 @@ def _check(schema: dict[str, Any]) -> None:
     for name, field in schema["properties"].items():
         kind = field.get("type")
         picks_several = kind == "array" and field.get("items", {}).keys() & {"enum", "anyOf"}
-        if kind not in PRIMITIVES and not picks_several:
+        picks_other = "enum" in field and kind != "string"
+        if picks_other or (kind not in PRIMITIVES and not picks_several):
             raise RegistrationError(
                 f"elicitation field {name} must be a string, number, integer, boolean or choice: {kind}"
             )

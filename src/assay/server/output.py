@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 from msgspec import Raw
@@ -18,8 +18,14 @@ from assay.model.error import RegistrationError
 from assay.model.result import ToolResult
 from assay.revisions.revision import Structured
 
+from .custom_type import write_custom
 from .pattern import without_patterns
-from .schema import Validator, json_decoder, schema_of, write_custom
+from .reading import json_decoder, prepare
+from .schema import schema_of, written_schema
+from .validator import Validator
+
+if TYPE_CHECKING:
+    from .pydantic_adapter import PydanticAdapter
 
 PLAIN: Final = (inspect.Parameter.empty, None, type(None), Any, object, str, bytes, ToolResult, *BLOCKS)
 """Return types without an output schema."""
@@ -36,13 +42,14 @@ class BadOutput(TypeError):
 class Output:
     """Turns a tool's return value into its result."""
 
-    __slots__ = ("_check", "_exact", "_wrap", "schema", "unwrapped_schema")
+    __slots__ = ("_check", "_exact", "_wrap", "_write", "schema", "unwrapped_schema")
 
     def __init__(self, returns: Any, schema: Mapping[str, Any] | None = None) -> None:
         self._wrap = False
         self._exact = returns if returns in SCALARS else None
         """A type for which `type(value) is` is the whole check."""
         self._check: Callable[[bytes], Any] | None = None
+        self._write: Callable[[Any], bytes] = _encode_or_refuse
         self.schema: Mapping[str, Any] | None = None
         """The schema of the result as an object, with other types wrapped."""
         self.unwrapped_schema: Mapping[str, Any] | None = None
@@ -59,13 +66,18 @@ class Output:
         self._check = _validate(schema)
 
     def _derive(self, returns: Any) -> None:
-        schema = schema_of(returns)
+        prepared = prepare(returns)
+        adapter, declared = prepared.by_pydantic, prepared.annotation
+        schema = schema_of(declared) if adapter is None else written_schema(adapter)
         self._wrap = schema.get("type") != "object"
         self.unwrapped_schema = schema
         self.schema = wrapped(schema) if self._wrap else schema
-        plain = without_patterns(returns)
+        if adapter is not None:
+            self._write, self._check = _writer(adapter), _validate(schema)
+            return
+        plain = without_patterns(declared)
         self._check = (
-            json_decoder(plain) if plain is returns else _all_of(json_decoder(plain), _validate(schema))
+            json_decoder(plain) if plain is declared else _all_of(json_decoder(plain), _validate(schema))
         )
 
     def result(self, value: Any, form: Structured = Structured.OBJECT) -> ToolResult:
@@ -80,7 +92,7 @@ class Output:
             return value
         if self._check is None:
             return ToolResult(_blocks(value))
-        encoded = _encode_or_refuse(value)
+        encoded = self._write(value)
         if type(value) is not self._exact:
             try:
                 self._check(encoded)
@@ -92,7 +104,17 @@ class Output:
 
     def _check_result(self, result: ToolResult) -> None:
         if self._check is not None and not result.is_error and not self._wrap:
-            self._check(_encode_or_refuse(result.structured))
+            self._check(self._write(result.structured))
+
+
+def _writer(adapter: PydanticAdapter) -> Callable[[Any], bytes]:
+    def write(value: Any) -> bytes:
+        try:
+            return adapter.write(value)
+        except ValueError as error:
+            raise BadOutput(str(error)) from None
+
+    return write
 
 
 def _validate(schema: Mapping[str, Any]) -> Callable[[bytes], None]:

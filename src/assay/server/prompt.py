@@ -17,8 +17,8 @@ from .call import Call
 from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
 from .output import BadOutput
+from .reading import AS_TEXT
 from .required_scope import read_scopes
-from .schema import text_converter
 from .shape import shape_messages
 from .signature import Signature, read_signature
 
@@ -36,7 +36,7 @@ class Prompt:
         self.scopes: tuple[str, ...] = ()
         self.version: str | None = None
         """The version of its text, if the author numbers it."""
-        self._read = signature.reader(text_converter)
+        self._read = signature.arguments().reader(AS_TEXT)
         self._invoke = invoke
 
     @property
@@ -86,7 +86,7 @@ def make_prompt(
 ) -> Prompt:
     signature = read_signature(function)
     arguments = [
-        PromptArgument(parameter.name, description=parameter.description, required=parameter.required)
+        PromptArgument(parameter.wire_name, description=parameter.description, required=parameter.required)
         for parameter in signature.parameters
     ]
     definition = PromptDefinition(

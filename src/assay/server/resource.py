@@ -18,10 +18,11 @@ from assay.protocol.uri_template import InvalidTemplate, UnsafeVariable, UriTemp
 
 from .call import Call
 from .concurrency import ConcurrencyLimit
+from .custom_type import write_custom
 from .invocation import Invocable
 from .output import BadOutput
+from .reading import AS_TEXT
 from .required_scope import read_scopes
-from .schema import text_converter, write_custom
 from .signature import Signature, read_signature
 
 TEXT: Final = "text/plain"
@@ -51,7 +52,7 @@ class Resource:
         self.cache = cache
         self.definition = definition
         self.template = template
-        self._read = signature.reader(text_converter)
+        self._read = signature.arguments().reader(AS_TEXT)
         self._invoke = invoke
         self.access = access
         self.scopes: tuple[str, ...] = ()
@@ -168,8 +169,8 @@ def _check_static(uri: str, size: int | None) -> None:
 
 def _check_variables(uri: str, template: UriTemplate | None, signature: Signature) -> None:
     variables = set(template.variables) if template is not None else set()
-    names = {parameter.name for parameter in signature.parameters}
-    required = {parameter.name for parameter in signature.parameters if parameter.required}
+    names = {parameter.wire_name for parameter in signature.parameters}
+    required = {parameter.wire_name for parameter in signature.parameters if parameter.required}
     if variables - names:
         missing = ", ".join(sorted(variables - names))
         raise RegistrationError(f"resource {uri}: {signature.name} has no parameter for {{{missing}}}")

@@ -20,10 +20,12 @@ from .failure import log_failure, unwrap
 from .header import check_headers, mirrored_parameters
 from .invocation import Invocable, Pending
 from .output import Output
+from .reading import AS_JSON
 from .required_scope import read_scopes
-from .schema import Validator, json_decoder, schema_of
+from .schema import schema_of
 from .shape import shape_result
 from .signature import Signature, accepted_arguments, read_signature
+from .validator import Validator
 
 asdict = msgspec.structs.asdict
 
@@ -42,8 +44,9 @@ class TypedArguments:
     __slots__ = ("_decode", "schema")
 
     def __init__(self, signature: Signature) -> None:
-        self.schema: Mapping[str, Any] = _argument_schema(signature.described(), signature.name)
-        self._decode = signature.reader(json_decoder)
+        arguments = signature.arguments()
+        self.schema: Mapping[str, Any] = _argument_schema(arguments.described(), signature.name)
+        self._decode = arguments.reader(AS_JSON)
 
     def read(self, raw: Raw) -> dict[str, Any]:
         return asdict(self._decode(raw))

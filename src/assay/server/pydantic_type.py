@@ -1,0 +1,181 @@
+"""From annotations to types that pydantic reads completely. Imported only if an annotation asks for it.
+
+pydantic ignores metadata that it does not know, as msgspec does. `msgspec.Meta` is therefore translated, and
+refused where it cannot be: inside classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, get_args, get_origin
+
+import msgspec
+import pydantic
+from pydantic_core import core_schema
+
+from assay.model.error import RegistrationError
+
+from . import type_form as form
+from .custom_type import list_of, read_custom, write_custom
+from .header import Header
+from .metadata import CONSTRAINTS, is_field_info, plain_items
+from .problem import type_name
+from .pydantic_adapter import PydanticAdapter
+from .schema import schema_of
+
+BRIDGED = ("Struct", "attrs class", "TypedDict")
+"""Kinds of classes that msgspec reads inside pydantic's types."""
+
+
+def adapt(annotation: Any) -> PydanticAdapter:
+    """
+    Raises:
+        RegistrationError: pydantic cannot read the type, or would ignore a constraint.
+    """
+    return PydanticAdapter(_Translation().translate(annotation))
+
+
+class _Translation:
+    def __init__(self) -> None:
+        self._visited: list[Any] = []
+
+    def translate(self, annotation: Any) -> Any:
+        origin = get_origin(annotation)
+        if origin is Annotated:
+            base, *items = get_args(annotation)
+            return Annotated[(self.translate(base), *_items(items), pydantic.Field())]
+        if form.is_literal(annotation) or form.is_enum(annotation):
+            return annotation
+        if form.is_alias(annotation):
+            return self._alias(annotation)
+        if form.is_new_type(annotation):
+            return self.translate(annotation.__supertype__)
+        if form.is_iterable(annotation):
+            return self.translate(list_of(annotation))
+        if annotation is object:
+            return Any
+        if form.class_kind(origin or annotation) is not None:
+            return self._class(annotation)
+        return form.map_parts(annotation, self.translate) if origin is not None else annotation
+
+    def _alias(self, annotation: Any) -> Any:
+        if annotation in self._visited:
+            return annotation
+        self._visited.append(annotation)
+        value = form.alias_value(annotation)
+        translated = self.translate(value)
+        if not _mentions(value, annotation):
+            return translated
+        if translated != value:
+            raise RegistrationError(
+                f"{type_name(annotation)}: a type that refers to itself cannot be translated for pydantic; "
+                "write its constraints as pydantic.Field, or make it a pydantic model"
+            )
+        return annotation
+
+    def _class(self, annotation: Any) -> Any:
+        cls = get_origin(annotation) or annotation
+        if _can_bridge(annotation):
+            return _bridged(annotation)
+        if cls not in self._visited and not hasattr(cls, "__pydantic_core_schema__"):
+            self._visited.append(cls)
+            for name, hint in form.field_types(cls):
+                self._check_field(f"{type_name(cls)}.{name}", hint)
+        return annotation
+
+    def _check_field(self, place: str, hint: Any) -> None:
+        for part in _parts(hint):
+            if isinstance(part, msgspec.Meta) and set(_meta(part)) & set(CONSTRAINTS):
+                raise RegistrationError(
+                    f"{place}: pydantic reads this class and ignores msgspec.Meta; write pydantic.Field(…)"
+                )
+            if form.is_iterable(part):
+                raise RegistrationError(f"{place}: {type_name(part)} is checked too late; write list[…]")
+            if form.class_kind(get_origin(part) or part) is not None:
+                self._class(part)
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """A type, the types in it, and their metadata."""
+    yield annotation
+    if not form.is_literal(annotation):
+        for part in get_args(annotation):
+            yield from _parts(part)
+
+
+def _mentions(annotation: Any, alias: Any) -> bool:
+    return any(part is alias or part == alias for part in _parts(annotation))
+
+
+def _can_bridge(annotation: Any) -> bool:
+    """Whether msgspec reads a class completely. In a TypedDict, pydantic may have to check a constraint."""
+    cls = get_origin(annotation) or annotation
+    if form.class_kind(cls) not in BRIDGED:
+        return False
+    if any(_is_limit(part) for _, hint in form.field_types(cls) for part in _parts(hint)):
+        return False
+    try:
+        msgspec.json.Decoder(annotation, dec_hook=read_custom)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_limit(part: Any) -> bool:
+    libraries = {base.__module__.partition(".")[0] for base in type(part).__mro__}
+    return not isinstance(part, type) and not libraries.isdisjoint({"annotated_types", "pydantic"})
+
+
+def _bridged(annotation: Any) -> Any:
+    """A class that msgspec reads, as a type of pydantic."""
+
+    def read(value: Any) -> Any:
+        cls = get_origin(annotation) or annotation
+        if form.class_kind(cls) != "TypedDict" and isinstance(value, cls):
+            return value
+        return msgspec.convert(value, annotation, dec_hook=read_custom)
+
+    def describe(_: Any, __: Any) -> core_schema.CoreSchema:
+        writing = core_schema.plain_serializer_function_ser_schema(
+            lambda value: msgspec.to_builtins(value, enc_hook=write_custom)
+        )
+        return core_schema.no_info_plain_validator_function(read, serialization=writing)
+
+    return Annotated[
+        annotation, pydantic.GetPydanticSchema(describe), pydantic.WithJsonSchema(schema_of(annotation))
+    ]
+
+
+def _items(items: list[Any]) -> Iterator[Any]:
+    """Metadata as pydantic knows it, without names and defaults, which belong to the parameter."""
+    for item in items:
+        if isinstance(item, msgspec.Meta):
+            yield _field(_meta(item))
+        elif isinstance(item, str):
+            yield pydantic.Field(description=item)
+        elif is_field_info(item):
+            names = ("title", "description", "examples", "json_schema_extra", "discriminator", "deprecated")
+            values = {name: getattr(item, name) for name in names}
+            yield pydantic.Field(**{name: value for name, value in values.items() if value is not None})
+            yield from plain_items(item.metadata)
+        elif not isinstance(item, Header):
+            yield _checked(item)
+
+
+def _checked(item: Any) -> Any:
+    if type(item).__name__ == "Timezone":
+        raise RegistrationError("pydantic ignores Timezone; write AwareDatetime or NaiveDatetime of pydantic")
+    return item
+
+
+def _meta(item: msgspec.Meta) -> dict[str, Any]:
+    return {name: value for name, value, *_ in item.__rich_repr__()}
+
+
+def _field(values: dict[str, Any]) -> Any:
+    if "tz" in values:
+        raise RegistrationError("tz of msgspec.Meta is not for this type; write AwareDatetime of pydantic")
+    values = {name: value for name, value in values.items() if name != "extra"}
+    if "extra_json_schema" in values:
+        values["json_schema_extra"] = values.pop("extra_json_schema")
+    return pydantic.Field(**values)
