@@ -137,7 +137,12 @@ class Tree(pydantic.BaseModel):
     right: Leaf | None = None
 
 
-LEAF = {"title": "Leaf", "type": "object", "properties": {"value": {"type": "integer"}}, "required": ["value"]}
+LEAF = {
+    "title": "Leaf",
+    "type": "object",
+    "properties": {"value": {"type": "integer"}},
+    "required": ["value"],
+}
 """Without the titles that pydantic makes of the names of fields."""
 
 

@@ -49,6 +49,11 @@ class Outer(pydantic.BaseModel):
     label: str = pydantic.Field(default="none", description="What it is called")
 
 
+class Pair(pydantic.BaseModel):
+    first: Inner
+    second: Inner
+
+
 def schema(function: Any, **options: Any) -> Any:
     server = Server("test")
     server.tools.add(function, **options)
@@ -147,7 +152,7 @@ def test_types_used_once_are_inline_and_others_under_defs() -> None:
         "properties": {
             "point": {"$ref": "#/$defs/Point"},
             "others": {"type": "array", "items": {"$ref": "#/$defs/Point"}},
-            "color": {"title": "Color", "type": "string", "enum": ["red", "blue"], "default": "red"},
+            "color": {"type": "string", "enum": ["red", "blue"], "default": "red"},
         },
         "required": ["point", "others"],
         "additionalProperties": False,
@@ -165,12 +170,11 @@ def test_types_used_once_are_inline_and_others_under_defs() -> None:
 def test_definitions_of_pydantic_models_are_at_the_root() -> None:
     """Their references start from the root."""
 
-    def tool(outer: Outer, inner: Inner) -> None: ...
+    def tool(pair: Pair) -> None: ...
 
     tool_schema = schema(tool)
     assert tool_schema["$defs"]["Inner"]["properties"] == {"value": {"type": "integer"}}
-    assert tool_schema["properties"]["outer"]["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
-    assert tool_schema["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
+    assert tool_schema["properties"]["pair"]["properties"]["first"] == {"$ref": "#/$defs/Inner"}
 
 
 @pytest.mark.parametrize(

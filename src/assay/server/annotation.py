@@ -16,10 +16,11 @@ import msgspec
 from assay.model.error import RegistrationError
 
 from . import type_form as form
-from .custom_type import is_pydantic, is_text, list_of, read_custom
+from .custom_type import is_deque, is_pydantic, is_text, list_of, read_custom
 from .metadata import BOUNDS, LENGTHS, Details, is_field_info, read_details
 from .prepared_type import Prepared
 from .problem import one_line, type_name
+from .schema import schema_of
 
 WITHOUT_BOUNDS: Final = (str, bytes, bool, *form.CONTAINERS)
 WITHOUT_LENGTH: Final = (*form.NUMBERS, bool, *form.TIMES)
@@ -41,7 +42,7 @@ def prepare_type(annotation: Any) -> Prepared:
         check_readable(plain)
     except Beyond as reason:
         return _prepare_with_pydantic(annotation, str(reason))
-    return Prepared(plain, has_times=walk.has_times, is_structure=_is_structure(plain))
+    return Prepared(plain, _with_lists(plain), has_times=walk.has_times, is_structure=_is_structure(plain))
 
 
 def _prepare_with_pydantic(annotation: Any, reason: str) -> Prepared:
@@ -54,8 +55,24 @@ def _prepare_with_pydantic(annotation: Any, reason: str) -> Prepared:
             f"{type_name(annotation)}: {reason}; for such types, install pydantic: pip install pydantic"
         ) from None
     adapter = adapt(annotation)
-    described = type(type_name(annotation), (), {"__assay_schema__": staticmethod(adapter.schema)})
-    return Prepared(described, adapter)
+    return Prepared(annotation, _placeholder(annotation, adapter.schema()), adapter)
+
+
+def _placeholder(annotation: Any, schema: dict[str, Any]) -> Any:
+    """A class whose schema is given. msgspec takes an empty one for a missing one."""
+    return type(type_name(annotation), (), {"__assay_schema__": schema}) if schema else Any
+
+
+def _with_lists(annotation: Any) -> Any:
+    """A type with lists for deques, whose schema is the same. msgspec's hook does not get what is in one."""
+    if is_deque(annotation):
+        return _with_lists(list_of(annotation))
+    if get_origin(annotation) is Annotated:
+        base, *items = get_args(annotation)
+        return Annotated[(_with_lists(base), *items)]
+    if form.is_literal(annotation) or get_origin(annotation) is None:
+        return annotation
+    return form.map_parts(annotation, _with_lists)
 
 
 def _is_structure(annotation: Any) -> bool:
@@ -69,7 +86,8 @@ def _is_structure(annotation: Any) -> bool:
 def check_readable(annotation: Any) -> None:
     try:
         msgspec.json.Decoder(annotation, dec_hook=read_custom)
-    except TypeError as error:
+        schema_of(_with_lists(annotation))
+    except (TypeError, RegistrationError) as error:
         raise Beyond(one_line(str(error))) from None
     except NameError as error:
         raise RegistrationError(f"{type_name(annotation)}: a type cannot be resolved: {error}") from None
@@ -151,7 +169,7 @@ class Walk:
         for name, hint in form.field_types(cls):
             try:
                 if self.rewrite(hint) is not hint:
-                    self._refuse_field(cls, name, f"{type_name(hint)} has to be translated")
+                    self._refuse_field(cls, name, f"msgspec ignores part of {type_name(hint)}")
             except Beyond as reason:
                 self._refuse_field(cls, name, str(reason))
         self._inside.pop()
@@ -162,8 +180,8 @@ class Walk:
         place = f"{type_name(cls)}.{name}"
         if kind in ("Struct", "attrs class"):
             raise RegistrationError(
-                f"{place}: {reason}, which a {kind} cannot have; "
-                "write msgspec.Meta for constraints, or make it a dataclass or pydantic model"
+                f"{place}: {reason}; "
+                f"in a {kind}, write msgspec.Meta(…), or make it a dataclass or pydantic model"
             )
         raise Beyond(f"{place}: {reason}")
 
@@ -181,7 +199,7 @@ class Walk:
 
 def _not_json(annotation: Any, cls: Any) -> Exception:
     module = getattr(cls, "__module__", "").partition(".")[0]
-    if module in sys.stdlib_module_names or not isinstance(cls, type):
+    if (module in sys.stdlib_module_names or not isinstance(cls, type)) and cls is not type:
         return Beyond(f"{type_name(annotation)} is not a JSON type")
     return RegistrationError(
         f"{type_name(annotation)} is not a JSON type; "

@@ -51,7 +51,7 @@ class ArgumentType:
 
     def described(self) -> type[msgspec.Struct]:
         """A type with one field per parameter, to describe arguments by."""
-        fields = [_described_field(parameter, prepared.annotation) for parameter, prepared in self._parts]
+        fields = [_described_field(parameter, prepared.described) for parameter, prepared in self._parts]
         return self._struct(fields, closed=True)
 
     def reader(self, wire: Wire, *, closed: bool = True) -> Read:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import sys
 from collections import deque
@@ -44,12 +45,12 @@ def _class_of(annotation: Any) -> Any:
 def describe_custom(annotation: Any) -> dict[str, Any]:
     """msgspec's `schema_hook`."""
     if hasattr(annotation, "__assay_schema__"):
-        described: dict[str, Any] = annotation.__assay_schema__()
-        return described
+        described: dict[str, Any] = annotation.__assay_schema__
+        return copy.deepcopy(described)
     if is_text(annotation):
         return {"type": "string", "format": _text_types()[_class_of(annotation)].format}
     if is_deque(annotation):
-        return msgspec.json.schema(list_of(annotation), schema_hook=describe_custom)
+        return {"type": "array"}
     if is_pydantic(annotation):
         return _adapter(annotation).schema()
     raise NotImplementedError(f"{type_name(annotation)} is not a JSON type")
@@ -60,10 +61,19 @@ def read_custom(annotation: Any, value: Any) -> Any:
     if is_text(annotation):
         return _read_text(annotation, value)
     if is_deque(annotation):
-        return deque(msgspec.convert(value, list_of(annotation), dec_hook=read_custom))
+        return _read_deque(annotation, value)
     if is_pydantic(annotation):
         return _adapter(annotation).read_value(value)
     raise NotImplementedError(f"{type_name(annotation)} is not a JSON type")
+
+
+def _read_deque(annotation: Any, value: Any) -> deque[Any]:
+    try:
+        return deque(msgspec.convert(value, list_of(annotation), dec_hook=read_custom))
+    except msgspec.ValidationError as error:
+        # msgspec adds where the whole is; where in it is said here.
+        message, _, path = str(error).partition(" - at `$")
+        raise ValueError(f"{path.rstrip('`')}: {message}" if path else message) from None
 
 
 def _read_text(annotation: Any, value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -10,8 +10,9 @@ import msgspec
 from assay.model.error import AskError, RegistrationError
 from assay.revisions.revision import Revision
 
-from .custom_type import read_custom
 from .pattern import without_patterns
+from .prepared_type import Prepared
+from .reading import json_decoder, prepare
 from .schema import schema_of
 from .validator import Validator
 
@@ -26,8 +27,13 @@ class Form:
     """
 
     def __init__(self, source: type[Any] | Mapping[str, Any]) -> None:
-        self._type = without_patterns(source) if isinstance(source, type) else None
-        self.schema = _describe(source) if isinstance(source, type) else dict(source)
+        self._read: Callable[[Any], Any] | None = None
+        if isinstance(source, type):
+            prepared = prepare(source)
+            self._read = _reader(prepared)
+            self.schema = _describe(prepared.described)
+        else:
+            self.schema = dict(source)
         _check(self.schema)
 
     def check_for(self, revision: Revision) -> None:
@@ -46,15 +52,21 @@ class Form:
         problem = Validator(self.schema).problem(answer)
         if problem is not None:
             raise AskError(f"the client's answer does not fit the form: {problem}")
-        if self._type is None:
+        if self._read is None:
             return answer
         try:
-            return msgspec.convert(answer, self._type, dec_hook=read_custom)
+            return self._read(msgspec.json.encode(answer))
         except msgspec.ValidationError as error:
             raise AskError(f"the client's answer does not fit the form: {error}") from None
 
 
-def _describe(source: type[Any]) -> dict[str, Any]:
+def _reader(prepared: Prepared) -> Callable[[Any], Any]:
+    if prepared.by_pydantic is not None:
+        return prepared.by_pydantic.read_json
+    return json_decoder(without_patterns(prepared.annotation))
+
+
+def _describe(source: Any) -> dict[str, Any]:
     schema = schema_of(source)
     definitions = schema.get("$defs", {})
     fields = {name: _plain(field, definitions) for name, field in schema.get("properties", {}).items()}

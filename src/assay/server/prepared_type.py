@@ -15,7 +15,9 @@ SIMPLE: Final = (Any, str, int, float, bool, bytes, None, type(None))
 @dataclass(frozen=True, slots=True)
 class Prepared:
     annotation: Any
-    """The type for msgspec. If pydantic reads it: a class that only describes it."""
+    """The type for msgspec."""
+    described: Any
+    """The type for the schema."""
     by_pydantic: PydanticAdapter | None = None
     has_times: bool = False
     """Whether it contains a `datetime` or `time`, which msgspec reads in fewer forms than pydantic."""

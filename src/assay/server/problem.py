@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, get_args
 
+_FIELD: Final = re.compile(r"FieldInfo\(annotation=NoneType, required=\w+,?\s?(.*?)\)(?=[,\]])")
+_MODULES: Final = re.compile(r"\b(typing|pathlib|datetime|ipaddress|collections|__main__)\.")
 LONGEST: Final = 400
 """Characters of a message that quotes a value, which must not fill the context of the client's model."""
 
@@ -22,4 +25,4 @@ def type_name(annotation: Any) -> str:
     """A type as its author wrote it, in one line."""
     if isinstance(annotation, type) and not get_args(annotation):
         return annotation.__qualname__.rpartition(".<locals>.")[2]
-    return one_line(str(annotation).replace("typing.", ""))
+    return one_line(_FIELD.sub(r"Field(\1)", _MODULES.sub("", str(annotation))))

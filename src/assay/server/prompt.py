@@ -17,6 +17,7 @@ from .call import Call
 from .concurrency import ConcurrencyLimit
 from .invocation import Invocable
 from .output import BadOutput
+from .problem import one_line
 from .reading import AS_TEXT
 from .required_scope import read_scopes
 from .shape import shape_messages
@@ -47,7 +48,8 @@ class Prompt:
         try:
             typed = self._read(arguments)
         except msgspec.ValidationError as error:
-            raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {error}") from None
+            problem = one_line(str(error))
+            raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {problem}") from None
         value = await self._invoke(msgspec.structs.asdict(typed), call)
         result = to_prompt_result(value)
         return PromptResult(

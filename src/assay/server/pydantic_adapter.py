@@ -141,13 +141,14 @@ def _reason(error: Exception) -> str:
 
 
 def _refusal(error: pydantic.ValidationError, value: Any, place: str) -> msgspec.ValidationError:
-    problems = (f"{text} - at `{place}{path}`" for path, text in _problems(error, value))
-    return msgspec.ValidationError("; ".join(problems))
+    problems = [f"{text} - at `{place}{path}`" for path, text in _problems(error, value)]
+    return msgspec.ValidationError("; ".join(problems) + _more(error))
 
 
 def _message(error: pydantic.ValidationError, value: Any) -> str:
     problems = _problems(error, value)
-    return "; ".join(f"{path.lstrip('.')}: {text}" if path else text for path, text in problems)
+    listed = (f"{path.lstrip('.')}: {text}" if path else text for path, text in problems)
+    return "; ".join(listed) + _more(error)
 
 
 def _problems(error: pydantic.ValidationError, value: Any) -> Iterator[tuple[str, str]]:
@@ -155,8 +156,11 @@ def _problems(error: pydantic.ValidationError, value: Any) -> Iterator[tuple[str
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     for problem in problems[:MOST_PROBLEMS]:
         yield _path(problem["loc"], value, problem["type"] == "missing"), one_line(problem["msg"])
-    if len(problems) > MOST_PROBLEMS:
-        yield "", f"and {len(problems) - MOST_PROBLEMS} more"
+
+
+def _more(error: pydantic.ValidationError) -> str:
+    left = error.error_count() - MOST_PROBLEMS
+    return f"; and {left} more" if left > 0 else ""
 
 
 def _path(location: tuple[int | str, ...], value: Any, is_missing: bool) -> str:

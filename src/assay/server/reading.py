@@ -23,7 +23,7 @@ def prepare(annotation: Any) -> Prepared:
         RegistrationError: none can, or a constraint could not be checked.
     """
     if is_simple(annotation):
-        return Prepared(annotation)
+        return Prepared(annotation, annotation)
     # Imported here: most handlers take simple types only.
     from .annotation import prepare_type
 

@@ -21,6 +21,7 @@ from .concurrency import ConcurrencyLimit
 from .custom_type import write_custom
 from .invocation import Invocable
 from .output import BadOutput
+from .problem import one_line
 from .reading import AS_TEXT
 from .required_scope import read_scopes
 from .signature import Signature, read_signature
@@ -67,7 +68,8 @@ class Resource:
         try:
             arguments = msgspec.structs.asdict(self._read(variables))
         except msgspec.ValidationError as error:
-            raise RpcError(INVALID_PARAMS, f"invalid resource URI: {error}", {"uri": uri}) from None
+            problem = one_line(str(error))
+            raise RpcError(INVALID_PARAMS, f"invalid resource URI: {problem}", {"uri": uri}) from None
         value = await self._invoke(arguments, call)
         return ReadResult(to_contents(uri, value, self.definition.mime_type))
 

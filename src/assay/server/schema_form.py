@@ -163,6 +163,9 @@ def _map_subschemas(schema: Schema, change: Callable[[Schema], Schema]) -> Schem
 def _merged(schema: Schema, definition: Schema) -> Schema:
     """A definition in the place of a reference to it."""
     beside = {key: value for key, value in schema.items() if key != "$ref"}
+    if "enum" in definition:
+        # The name of the class adds nothing to its choices.
+        definition = {key: value for key, value in definition.items() if key != "title"}
     if beside.keys() & definition.keys() <= _ABOUT:
         return {**definition, **beside}
     return {**beside, "allOf": [definition, *beside.get("allOf", ())]}

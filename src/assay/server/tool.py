@@ -20,6 +20,7 @@ from .failure import log_failure, unwrap
 from .header import check_headers, mirrored_parameters
 from .invocation import Invocable, Pending
 from .output import Output
+from .problem import one_line
 from .reading import AS_JSON
 from .required_scope import read_scopes
 from .schema import schema_of
@@ -141,7 +142,7 @@ class Tool:
         return shape_result(result, revision)
 
     def _bad_arguments(self, error: Exception, call: Call) -> ToolResult:
-        text = f"invalid arguments for tool {self.key}: {error}"
+        text = f"invalid arguments for tool {self.key}: {one_line(str(error))}"
         if call.peer.revision.bad_arguments is BadArguments.RPC_ERROR:
             raise RpcError(INVALID_PARAMS, text)
         return ToolResult([Text(text)], is_error=True)

@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import sys
 import types
 import typing
 import uuid
@@ -33,10 +34,8 @@ CONTAINERS: Final = frozenset(
 )
 ITERABLES: Final = frozenset({collections.abc.Iterable, collections.abc.Iterator})
 """Read as lists: a value that is checked while the function iterates over it would be checked too late."""
-WRAPPERS: Final = frozenset(
-    getattr(typing, name) for name in ("Required", "NotRequired", "ReadOnly", "Final") if hasattr(typing, name)
-)
-"""Marks around the type of a field."""
+WRAPPERS: Final = (typing.Required, typing.NotRequired, typing.Final, getattr(typing, "ReadOnly", None))
+"""Marks around the type of a field. The last is newer than Python 3.12."""
 
 
 def is_alias(annotation: Any) -> bool:
@@ -46,8 +45,12 @@ def is_alias(annotation: Any) -> bool:
 
 def alias_value(annotation: Any) -> Any:
     """What an alias is an alias of."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    return annotation.__value__ if origin is None else origin.__value__[arguments]
+    alias, arguments = get_origin(annotation) or annotation, get_args(annotation)
+    value = alias.__value__
+    if isinstance(value, str):
+        # Before Python 3.12, an alias that refers to itself is written as text.
+        value = eval(value, vars(sys.modules[alias.__module__]))
+    return value[arguments] if arguments else value
 
 
 def is_new_type(annotation: Any) -> bool:
@@ -55,7 +58,7 @@ def is_new_type(annotation: Any) -> bool:
 
 
 def is_iterable(annotation: Any) -> bool:
-    return (get_origin(annotation) or annotation) in ITERABLES
+    return any((get_origin(annotation) or annotation) is each for each in ITERABLES)
 
 
 def is_literal(annotation: Any) -> bool:
@@ -76,10 +79,15 @@ def bare(annotation: Any) -> Any:
 def map_parts(annotation: Any, change: Callable[[Any], Any]) -> Any:
     """A union or container with other types in it; the same object if none of them changes."""
     origin, arguments = get_origin(annotation), get_args(annotation)
-    parts = tuple(part if part is ... or part == () else change(part) for part in arguments)
+    parts = tuple(change(part) if _is_type(part) else part for part in arguments)
     if all(part is argument for part, argument in zip(parts, arguments, strict=True)):
         return annotation
     return Union[parts] if origin in UNIONS else origin[parts]  # noqa: UP007 - the parts are a tuple
+
+
+def _is_type(part: Any) -> bool:
+    """False for what else is in brackets: the dots of a tuple, the parameters of a callable."""
+    return part is not ... and not isinstance(part, list | tuple)
 
 
 def class_kind(cls: Any) -> str | None:
@@ -115,7 +123,7 @@ def field_types(cls: Any) -> Iterator[tuple[str, Any]]:
 
 def unwrapped(hint: Any) -> Any:
     """The type of a field without `Required`, `Final` and the like."""
-    while get_origin(hint) in WRAPPERS:
+    while (origin := get_origin(hint)) is not None and origin in WRAPPERS:
         (hint,) = get_args(hint)
     return hint
 
