@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import sys
+from enum import Enum
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
 import msgspec
@@ -113,7 +114,9 @@ class Walk:
         origin = get_origin(annotation)
         if origin is Annotated:
             return self._annotated(annotation)
-        if form.is_literal(annotation) or isinstance(annotation, TypeVar) or is_text(annotation):
+        if form.is_literal(annotation):
+            return self._literal(annotation)
+        if isinstance(annotation, TypeVar) or is_text(annotation):
             return annotation
         if form.is_alias(annotation):
             return self._alias(annotation)
@@ -125,6 +128,11 @@ class Walk:
         if origin in form.UNIONS or origin in form.CONTAINERS:
             return form.map_parts(annotation, self.rewrite)
         return self._class(annotation, origin)
+
+    def _literal(self, annotation: Any) -> Any:
+        if any(isinstance(choice, Enum) for choice in get_args(annotation)):
+            raise Beyond(f"{type_name(annotation)} has members of an Enum")
+        return annotation
 
     def _class(self, annotation: Any, origin: Any) -> Any:
         cls = origin or annotation

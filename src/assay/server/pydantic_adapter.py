@@ -24,7 +24,11 @@ from .validator import Validator
 MOST_PROBLEMS: Final = 3
 """Of one value, in a message."""
 BYTES: Final = pydantic.ConfigDict(val_json_bytes="base64", ser_json_bytes="base64")
-"""As everywhere in MCP."""
+
+CANNOT_READ: Final = (
+    *(pydantic.PydanticUserError, pydantic_core.SchemaError, TypeError, ImportError, NameError),
+)
+"""What pydantic raises for a type that it does not support."""
 
 Mode = Literal["validation", "serialization"]
 
@@ -41,16 +45,20 @@ class _Schemas(GenerateJsonSchema):
 class PydanticAdapter:
     """A type that pydantic reads.
 
+    Args:
+        annotation: The type.
+        base64: Whether bytes are Base64 in JSON, as everywhere in MCP.
+
     Raises:
         RegistrationError: pydantic cannot read or describe it.
     """
 
-    def __init__(self, annotation: Any) -> None:
+    def __init__(self, annotation: Any, *, base64: bool = True) -> None:
         self._name = type_name(annotation)
         try:
-            self._adapter = _adapter(annotation)
+            self._adapter = _adapter(annotation, BYTES if base64 else None)
             self.schema()
-        except (pydantic.PydanticUserError, TypeError, ImportError, NameError) as error:
+        except CANNOT_READ as error:
             raise RegistrationError(f"{self._name}: pydantic cannot read it: {_reason(error)}") from None
 
     def schema(self, mode: Mode = "validation") -> dict[str, Any]:
@@ -125,9 +133,9 @@ class PydanticAdapter:
             return value
 
 
-def _adapter(annotation: Any) -> pydantic.TypeAdapter[Any]:
+def _adapter(annotation: Any, config: pydantic.ConfigDict | None) -> pydantic.TypeAdapter[Any]:
     try:
-        return pydantic.TypeAdapter(annotation, config=BYTES)
+        return pydantic.TypeAdapter(annotation, config=config)
     except pydantic.PydanticUserError as error:
         if error.code != "type-adapter-config-unused":
             raise

@@ -7,7 +7,8 @@ refused where it cannot be: inside classes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, get_args, get_origin
+from enum import Enum
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 import pydantic
@@ -32,7 +33,9 @@ def adapt(annotation: Any) -> PydanticAdapter:
     Raises:
         RegistrationError: pydantic cannot read the type, or would ignore a constraint.
     """
-    return PydanticAdapter(_Translation().translate(annotation))
+    # These decode the text themselves.
+    is_decoded = any(type(part).__name__ in ("EncodedBytes", "EncodedStr") for part in _parts(annotation))
+    return PydanticAdapter(_Translation().translate(annotation), base64=not is_decoded)
 
 
 class _Translation:
@@ -44,8 +47,8 @@ class _Translation:
         if origin is Annotated:
             base, *items = get_args(annotation)
             return Annotated[(self.translate(base), *_items(items), pydantic.Field())]
-        if form.is_literal(annotation) or form.is_enum(annotation):
-            return annotation
+        if form.is_literal(annotation):
+            return _literal(annotation)
         if form.is_alias(annotation):
             return self._alias(annotation)
         if form.is_new_type(annotation):
@@ -93,6 +96,19 @@ class _Translation:
                 raise RegistrationError(f"{place}: {type_name(part)} is checked too late; write list[…]")
             if form.class_kind(get_origin(part) or part) is not None:
                 self._class(part)
+
+
+def _literal(annotation: Any) -> Any:
+    """A Literal of members of an Enum is read by their values, which pydantic does not do."""
+    members = {choice.value: choice for choice in get_args(annotation) if isinstance(choice, Enum)}
+    if not members:
+        return annotation
+    values = tuple(choice.value if isinstance(choice, Enum) else choice for choice in get_args(annotation))
+    return Annotated[
+        Literal[values],
+        pydantic.BeforeValidator(lambda value: value.value if isinstance(value, Enum) else value),
+        pydantic.AfterValidator(lambda value: members.get(value, value)),
+    ]
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

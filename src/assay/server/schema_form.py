@@ -30,6 +30,8 @@ def tidy(root: Schema, definitions: dict[str, Schema], orders: Mapping[tuple[Any
     for body in (root, *definitions.values()):
         for schema in _within(body):
             _complete_choices(schema, orders)
+            # A keyword of OpenAPI, which would keep what it names under `$defs`.
+            schema.pop("discriminator", None)
     return _with_few_definitions(root, definitions)
 
 
@@ -37,8 +39,7 @@ def _subschemas(schema: Schema) -> Iterator[Schema]:
     inner = [value for key in _MAPS for value in schema.get(key, {}).values()]
     inner += [value for key in _LISTS for value in schema.get(key, ())]
     inner += [schema[key] for key in _SINGLE if key in schema]
-    mapping = schema.get("discriminator")
-    return (value for value in inner if isinstance(value, dict) and value is not mapping)
+    return (value for value in inner if isinstance(value, dict))
 
 
 def _within(schema: Schema) -> Iterator[Schema]:
@@ -76,10 +77,6 @@ def _rename(body: Schema, names: Mapping[str, str]) -> None:
         name = _target(schema)
         if name is not None and name in names:
             schema["$ref"] = REFERENCE + names[name]
-        mapping = schema.get("discriminator", {}).get("mapping", {})
-        for value, reference in mapping.items():
-            old = reference.removeprefix(REFERENCE)
-            mapping[value] = REFERENCE + names.get(old, old)
 
 
 def _target(schema: Schema) -> str | None:
@@ -102,8 +99,7 @@ def _complete_choices(schema: Schema, orders: Mapping[tuple[Any, ...], list[Any]
 
 def _with_few_definitions(root: Schema, definitions: Mapping[str, Schema]) -> Schema:
     uses = _count_uses(root, definitions)
-    tagged = _named_by_discriminators([root, *definitions.values()])
-    once = {name for name, count in uses.items() if count == 1 and name in definitions} - tagged
+    once = {name for name, count in uses.items() if count == 1 and name in definitions}
 
     def inline(schema: Schema) -> Schema:
         schema = _map_subschemas(schema, inline)
@@ -117,17 +113,6 @@ def _with_few_definitions(root: Schema, definitions: Mapping[str, Schema]) -> Sc
         if name not in _count_uses(root, rest):
             del rest[name]
     return {**root, "$defs": rest} if rest else root
-
-
-def _named_by_discriminators(bodies: list[Schema]) -> set[str]:
-    """Definitions that the mapping of a discriminator names by reference."""
-    mappings = [
-        schema["discriminator"].get("mapping", {})
-        for body in bodies
-        for schema in _within(body)
-        if isinstance(schema.get("discriminator"), dict)
-    ]
-    return {reference.removeprefix(REFERENCE) for mapping in mappings for reference in mapping.values()}
 
 
 def _count_uses(root: Schema, definitions: Mapping[str, Schema]) -> Counter[str]:
