@@ -33,8 +33,8 @@ KINDS = {"verdict": "accepts or refuses", "value": "passes on", "schema": "descr
 HEAD = """\
 # Types, beside fastmcp
 
-{count} annotations on Assay and on fastmcp {version}, with {values} values. `make types` writes this page from
-the table in `tests/server/annotations.py`; the same table is a test. Why the two differ is explained in
+{count} annotations on Assay and on fastmcp {version}, with {values} values. `make types` writes this page
+from the table in `tests/server/annotations.py`, which is also a test. Why the two differ is explained in
 [types.md](../types.md#differences-to-fastmcp).
 
 - Assay accepts every value in the column *allows* and refuses every value in the column *forbids*.

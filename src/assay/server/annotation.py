@@ -187,9 +187,10 @@ class Walk:
         kind = form.class_kind(cls)
         place = f"{type_name(cls)}.{name}"
         if kind in ("Struct", "attrs class"):
+            article = "a" if kind == "Struct" else "an"
             raise RegistrationError(
                 f"{place}: {reason}; "
-                f"in a {kind}, write msgspec.Meta(…), or make it a dataclass or pydantic model"
+                f"in {article} {kind}, write msgspec.Meta(…), or make it a dataclass or pydantic model"
             )
         raise Beyond(f"{place}: {reason}")
 

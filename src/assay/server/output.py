@@ -68,7 +68,7 @@ class Output:
     def _derive(self, returns: Any) -> None:
         prepared = prepare(returns)
         adapter, declared = prepared.by_pydantic, prepared.annotation
-        schema = schema_of(prepared.described, reads=False) if adapter is None else written_schema(adapter)
+        schema = schema_of(prepared.described) if adapter is None else written_schema(adapter)
         self._wrap = schema.get("type") != "object"
         self.unwrapped_schema = schema
         self.schema = wrapped(schema) if self._wrap else schema

@@ -27,6 +27,8 @@ class Parameter:
     default_factory: Callable[[], Any] | None = None
     about: dict[str, Any] = field(default_factory=dict)
     """More arguments of `msgspec.Meta` for its schema: title, examples and so on."""
+    has_field_default: bool = False
+    """Whether the function's own default is a `Field`, so that it must never be called without a value."""
 
     @property
     def required(self) -> bool:
@@ -77,6 +79,7 @@ def read_parameter(parameter: inspect.Parameter, annotation: Any, documented: st
         details.alias,
         details.default_factory if default is REQUIRED else None,
         details.about,
+        is_field_info(parameter.default),
     )
 
 

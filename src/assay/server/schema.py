@@ -20,12 +20,8 @@ if TYPE_CHECKING:
     from .pydantic_adapter import PydanticAdapter
 
 
-def schema_of(annotation: Any, *, reads: bool = True) -> dict[str, Any]:
+def schema_of(annotation: Any) -> dict[str, Any]:
     """The schema of a type, with its root inlined, and under `$defs` what is used more than once.
-
-    Args:
-        annotation: The type.
-        reads: Whether the schema is for values that are read, not written.
 
     Raises:
         RegistrationError: the type has no JSON Schema.
@@ -36,7 +32,7 @@ def schema_of(annotation: Any, *, reads: bool = True) -> dict[str, Any]:
         )
     except (TypeError, NotImplementedError, RuntimeError) as error:
         raise RegistrationError(f"no JSON Schema for {type_name(annotation)}: {error}") from None
-    add_details(root, definitions, annotation, reads=reads)
+    add_details(root, definitions, annotation)
     orders = {tuple(sorted(order, key=str)): order for order in _declared_orders(annotation, set())}
     return tidy(root, definitions, orders)
 

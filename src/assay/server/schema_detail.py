@@ -10,22 +10,14 @@ from msgspec import inspect
 Schema = dict[str, Any]
 
 
-def add_details(root: Schema, definitions: Mapping[str, Schema], annotation: Any, *, reads: bool) -> None:
-    """Complete the schema of a type.
-
-    Args:
-        root: The schema.
-        definitions: What it refers to.
-        annotation: The type.
-        reads: Whether the schema is for values that are read, not written.
-    """
-    _Details(definitions, reads).add(inspect.type_info(annotation), root)
+def add_details(root: Schema, definitions: Mapping[str, Schema], annotation: Any) -> None:
+    """Complete the schema of a type, and the definitions that it refers to."""
+    _Details(definitions).add(inspect.type_info(annotation), root)
 
 
 class _Details:
-    def __init__(self, definitions: Mapping[str, Schema], reads: bool) -> None:
+    def __init__(self, definitions: Mapping[str, Schema]) -> None:
         self._definitions = {f"#/$defs/{name}": schema for name, schema in definitions.items()}
-        self._reads = reads
         self._completed: set[int] = set()
 
     def add(self, node: Any, schema: Any) -> None:
@@ -37,7 +29,7 @@ class _Details:
                 schema.setdefault("format", "date-time")
             case inspect.TimeType(tz=zone) if zone is not False:
                 schema.setdefault("format", "time")
-            case inspect.DecimalType() if self._reads:
+            case inspect.DecimalType():
                 schema["type"] = ["string", "number"]
             case inspect.UnionType(types=types):
                 self._add_to_union(types, schema)
