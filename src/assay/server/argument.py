@@ -126,8 +126,8 @@ def _described_field(parameter: Parameter, annotation: Any) -> tuple[str, Any] |
         # A marker that only the function knows.
         return parameter.name, annotation, msgspec.field(default_factory=lambda: parameter.default)
     if isinstance(default, list | dict) and default:
-        shown = msgspec.Meta(extra_json_schema={"default": default})
-        return _field(parameter, Annotated[annotation, shown])
+        about = msgspec.Meta(extra_json_schema={"default": default})
+        return _field(parameter, Annotated[annotation, about])
     return parameter.name, annotation, default
 
 

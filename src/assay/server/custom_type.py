@@ -71,7 +71,7 @@ def _read_deque(annotation: Any, value: Any) -> deque[Any]:
     try:
         return deque(msgspec.convert(value, list_of(annotation), dec_hook=read_custom))
     except msgspec.ValidationError as error:
-        # msgspec adds where the whole is; where in it is said here.
+        # msgspec adds the place of the whole; the place in it is added here.
         message, _, path = str(error).partition(" - at `$")
         raise ValueError(f"{path.rstrip('`')}: {message}" if path else message) from None
 

@@ -1,8 +1,8 @@
 """Types that pydantic reads, describes and writes. Imported only if an annotation asks for it.
 
-Values are read in pydantic's strict mode, as msgspec reads them: the string "3" is no int. What strict mode
-refuses is still accepted if it fits the published schema and pydantic's lax mode, such as a date for a
-`datetime`.
+Values are read in pydantic's strict mode, as msgspec reads them: the string "3" is not an int. A value that
+strict mode refuses is still accepted if it fits the published schema and pydantic's lax mode, such as a date
+for a `datetime`.
 """
 
 from __future__ import annotations
