@@ -75,6 +75,13 @@ async def test_refusal_names_at_most_three_problems() -> None:
     assert text.count(" - at ") == 3 and text.endswith("; and 47 more")
 
 
+async def test_refusal_of_a_value_with_many_problems_names_the_first() -> None:
+    """pydantic would list them all, which takes seconds and hundreds of megabytes."""
+    for count in (200, 50_000):
+        text = await refusal(Branch, {"leaves": [{}] * count})
+        assert text == '"value" is a required property - at `$.value.leaves[0]`'
+
+
 async def test_refusal_of_a_union_names_places_in_the_value_only() -> None:
     text = await refusal(Leaf | int, {"value": "x"})
     assert "`$.value.value`" in text and "Leaf" not in text

@@ -8,7 +8,6 @@ for a `datetime`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import msgspec
@@ -23,6 +22,10 @@ from .validator import Validator
 
 MOST_PROBLEMS: Final = 3
 """Of one value, in a message."""
+MOST_CONVERTED: Final = 100
+"""pydantic finds all problems of a value, which may be a hundred thousand, and converts them all or none."""
+LARGE: Final = 32 * 1024
+"""Bytes from which on a value is compared with the schema first, which ends at the first problem."""
 BYTES: Final = pydantic.ConfigDict(val_json_bytes="base64", ser_json_bytes="base64")
 
 CANNOT_READ: Final = (
@@ -75,11 +78,10 @@ class PydanticAdapter:
         Raises:
             msgspec.ValidationError: the value does not fit; the message names where.
         """
-        source = bytes(raw)
         try:
-            return self._read(source)
-        except pydantic.ValidationError as error:
-            raise _refusal(error, msgspec.json.decode(source), place) from None
+            return self._read(bytes(raw))
+        except _Refused as refused:
+            raise msgspec.ValidationError(refused.with_places(place)) from None
 
     def read_value(self, value: Any) -> Any:
         """Read a value that has been decoded already.
@@ -89,8 +91,8 @@ class PydanticAdapter:
         """
         try:
             return self._read(msgspec.json.encode(value))
-        except pydantic.ValidationError as error:
-            raise ValueError(_message(error, value)) from None
+        except _Refused as refused:
+            raise ValueError(refused.with_paths()) from None
 
     def read_text(self, text: Any, place: str = "$") -> Any:
         """Read a value that is a string on the wire: as text if the type allows that, else as JSON.
@@ -103,8 +105,10 @@ class PydanticAdapter:
         except pydantic.ValidationError as error:
             try:
                 return self._read(text.encode())
-            except pydantic.ValidationError:
-                raise _refusal(error, text, place) from None
+            except _Refused as refused:
+                is_json = text.lstrip()[:1] in ("{", "[")
+                reason = refused if is_json else _Refused.from_error(error, text)
+                raise msgspec.ValidationError(reason.with_places(place)) from None
 
     def write(self, value: Any) -> bytes:
         """The JSON of a value that a handler returned.
@@ -116,21 +120,73 @@ class PydanticAdapter:
             typed = self._adapter.validate_python(value)
             return self._adapter.dump_json(typed, by_alias=True, warnings="none")
         except pydantic.ValidationError as error:
-            raise ValueError(_message(error, value)) from None
+            raise ValueError(_Refused.from_error(error, value).with_paths()) from None
         except pydantic_core.PydanticSerializationError as error:
             raise ValueError(one_line(str(error))) from None
 
     def _read(self, source: bytes) -> Any:
+        """
+        Raises:
+            _Refused: it does not fit.
+        """
+        if len(source) > LARGE and (problem := self._schema_problem(source)) is not None:
+            raise _Refused([problem])
         try:
             return self._adapter.validate_json(source, strict=True)
         except pydantic.ValidationError as error:
-            try:
-                value = self._adapter.validate_json(source)
-            except pydantic.ValidationError:
-                raise error from None
-            if self._validator.problem(msgspec.json.decode(source)) is not None:
-                raise error from None
-            return value
+            problem = self._schema_problem(source)
+            if problem is None:
+                return self._read_lax(source, error)
+            if error.error_count() > MOST_CONVERTED:
+                raise _Refused([problem]) from None
+            raise _Refused.from_error(error, msgspec.json.decode(source)) from None
+
+    def _read_lax(self, source: bytes, strict_error: pydantic.ValidationError) -> Any:
+        try:
+            return self._adapter.validate_json(source)
+        except pydantic.ValidationError:
+            raise _Refused.from_error(strict_error, _decoded(source)) from None
+
+    def _schema_problem(self, source: bytes) -> tuple[str, str] | None:
+        """Where and how the JSON does not fit the schema. What is not JSON is left to pydantic."""
+        try:
+            problem = self._validator.problem(msgspec.json.decode(source))
+        except msgspec.DecodeError:
+            return None
+        if problem is None:
+            return None
+        text, _, path = problem.rpartition(" - at `$")
+        return path.rstrip("`"), text
+
+
+class _Refused(Exception):
+    """A value does not fit: where and what, for the first problems, and how many more there are."""
+
+    def __init__(self, problems: list[tuple[str, str]], more: int = 0) -> None:
+        self._problems = problems
+        self._more = f"; and {more} more" if more > 0 else ""
+
+    @classmethod
+    def from_error(cls, error: pydantic.ValidationError, value: Any) -> _Refused:
+        listed = error.errors(include_url=False, include_context=False, include_input=False)[:MOST_PROBLEMS]
+        problems = [
+            (_path(each["loc"], value, each["type"] == "missing"), one_line(each["msg"])) for each in listed
+        ]
+        return cls(problems, error.error_count() - MOST_PROBLEMS)
+
+    def with_places(self, place: str) -> str:
+        return "; ".join(f"{text} - at `{place}{path}`" for path, text in self._problems) + self._more
+
+    def with_paths(self) -> str:
+        problems = (f"{path.lstrip('.')}: {text}" if path else text for path, text in self._problems)
+        return "; ".join(problems) + self._more
+
+
+def _decoded(source: bytes) -> Any:
+    try:
+        return msgspec.json.decode(source)
+    except msgspec.DecodeError:
+        return None
 
 
 def _adapter(annotation: Any, config: pydantic.ConfigDict | None) -> pydantic.TypeAdapter[Any]:
@@ -146,29 +202,6 @@ def _reason(error: Exception) -> str:
     """The first sentence of an error: the others are about pydantic's own settings."""
     text = one_line(getattr(error, "message", str(error)))
     return text.partition(". ")[0].rstrip(".")
-
-
-def _refusal(error: pydantic.ValidationError, value: Any, place: str) -> msgspec.ValidationError:
-    problems = [f"{text} - at `{place}{path}`" for path, text in _problems(error, value)]
-    return msgspec.ValidationError("; ".join(problems) + _more(error))
-
-
-def _message(error: pydantic.ValidationError, value: Any) -> str:
-    problems = _problems(error, value)
-    listed = (f"{path.lstrip('.')}: {text}" if path else text for path, text in problems)
-    return "; ".join(listed) + _more(error)
-
-
-def _problems(error: pydantic.ValidationError, value: Any) -> Iterator[tuple[str, str]]:
-    """Where and what, for the first problems."""
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
-    for problem in problems[:MOST_PROBLEMS]:
-        yield _path(problem["loc"], value, problem["type"] == "missing"), one_line(problem["msg"])
-
-
-def _more(error: pydantic.ValidationError) -> str:
-    left = error.error_count() - MOST_PROBLEMS
-    return f"; and {left} more" if left > 0 else ""
 
 
 def _path(location: tuple[int | str, ...], value: Any, is_missing: bool) -> str:

@@ -15,7 +15,13 @@ class TextType(NamedTuple):
     format: str
 
 
+LONGEST_PATTERN: Final = 4096
+"""Characters. Python keeps 512 compiled patterns, which clients could fill with long ones."""
+
+
 def _compile(text: str) -> re.Pattern[str]:
+    if len(text) > LONGEST_PATTERN:
+        raise ValueError(f"a regular expression has at most {LONGEST_PATTERN} characters")
     try:
         return re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
