@@ -169,7 +169,7 @@ if msgspec is not None:
 
 
 MISSING = "(missing)"
-"""Stands in `good` and `bad` for a call without the argument."""
+"""In `good` and `bad`: a call without the argument."""
 
 
 @dataclasses.dataclass(frozen=True)

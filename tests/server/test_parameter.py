@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import pathlib
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -238,6 +239,25 @@ def test_method_without_its_object_is_refused_with_the_fix() -> None:
 
         class Counter:
             @server.tool
+            async def add(self, by: int) -> int:
+                return by
+
+
+def test_decorated_method_without_its_object_is_refused_too() -> None:
+    server = Server("test")
+
+    def timed(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        async def run(*arguments: Any, **options: Any) -> Any:
+            return await function(*arguments, **options)
+
+        return run
+
+    with pytest.raises(RegistrationError, match=r"Counter\.add is a method without its object"):
+
+        class Counter:
+            @server.tool
+            @timed
             async def add(self, by: int) -> int:
                 return by
 

@@ -7,7 +7,7 @@ import functools
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
 import msgspec
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from .text_type import TextType
 
 
+TEXT_MODULES: Final = ("ipaddress", "pathlib", "re")
+"""Where the classes of `text_type.py` come from."""
+
+
 def _text_types() -> dict[Any, TextType]:
     # Imported here: most servers use none of these classes, and their modules take time to load.
     from .text_type import TEXT_TYPES
@@ -26,7 +30,10 @@ def _text_types() -> dict[Any, TextType]:
 
 
 def is_text(annotation: Any) -> bool:
-    return _class_of(annotation) in _text_types() and get_args(annotation) in ((), (str,))
+    cls = _class_of(annotation)
+    if getattr(cls, "__module__", "").partition(".")[0] not in TEXT_MODULES:
+        return False
+    return cls in _text_types() and get_args(annotation) in ((), (str,))
 
 
 def is_deque(annotation: Any) -> bool:

@@ -61,7 +61,7 @@ def _check_bound(function: Any, name: str) -> None:
     if not inspect.isfunction(function):
         return
     owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
-    first = next(iter(function.__code__.co_varnames[: function.__code__.co_argcount]), None)
+    first = next(iter(inspect.signature(function).parameters), None)
     if first in ("self", "cls") and owner not in ("", "<locals>"):
         raise RegistrationError(
             f"{name}: parameter {first}: {owner}.{name} is a method without its object; "

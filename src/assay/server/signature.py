@@ -103,9 +103,7 @@ def _parameter(name: str, parameter: inspect.Parameter, annotation: Any, documen
 
 def accepted_arguments(arguments: Mapping[str, Any], signature: Signature) -> dict[str, Any]:
     """Of the arguments that a given schema allows, those that the function has parameters for."""
-    fields = [each for each in signature.parameters if each.has_field_default and not each.required]
-    defaults = {each.name: each.fresh_default for each in fields if each.name not in arguments}
     if signature.takes_any:
-        return {**arguments, **defaults}
+        return dict(arguments)
     names = {parameter.name for parameter in signature.parameters}
-    return defaults | {name: value for name, value in arguments.items() if name in names}
+    return {name: value for name, value in arguments.items() if name in names}

@@ -56,7 +56,7 @@ class TypedArguments:
 class SchemaArguments:
     """Arguments described by a given JSON Schema. The function receives plain JSON values."""
 
-    __slots__ = ("_signature", "_validator", "schema")
+    __slots__ = ("_defaults", "_signature", "_validator", "schema")
 
     def __init__(self, schema: Mapping[str, Any], signature: Signature) -> None:
         if schema.get("type") != "object":
@@ -66,13 +66,18 @@ class SchemaArguments:
         self.schema = schema
         self._signature = signature
         self._validator = Validator(schema)
+        self._defaults = [each for each in signature.parameters if each.has_field_default]
 
     def read(self, raw: Raw) -> dict[str, Any]:
         arguments = msgspec.json.decode(raw)
         problem = self._validator.problem(arguments)
         if problem is not None:
             raise ValueError(problem)
-        return accepted_arguments(arguments, self._signature)
+        accepted = accepted_arguments(arguments, self._signature)
+        for parameter in self._defaults:
+            if parameter.name not in accepted and not parameter.required:
+                accepted[parameter.name] = parameter.fresh_default
+        return accepted
 
 
 def _argument_schema(struct: type[msgspec.Struct], name: str) -> dict[str, Any]:
