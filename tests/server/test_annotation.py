@@ -18,6 +18,7 @@ from pydantic import AliasChoices, Field
 
 from assay import RegistrationError, Server
 from assay.server.problem import LONGEST
+from tests.server.scripted import call
 
 
 class Opaque: ...
@@ -160,6 +161,44 @@ def test_plain_types_are_left_to_msgspec(annotation: Any) -> None:
 
     prepared = prepare(annotation)
     assert prepared.annotation is annotation and prepared.by_pydantic is None
+
+
+if sys.version_info >= (3, 12):
+    ALIASES = """
+type Name = str
+type Age = Annotated[int, Field(ge=0)]
+type Pair[T] = tuple[T, T]
+
+class Person(msgspec.Struct):
+    name: Name
+
+@dataclasses.dataclass
+class Pet:
+    age: Age
+"""
+
+    @pytest.mark.parametrize(
+        ("source", "good", "bad"),
+        [
+            ("Age", 1, -1),
+            ("Age | None", None, -1),
+            ("Pair[int]", [1, 2], [1, "a"]),
+            ("list[Pair[Age]]", [[1, 2]], [[1, -2]]),
+            ("Person", {"name": "a"}, {"name": 1}),
+            ("Pet", {"age": 1}, {"age": -1}),
+        ],
+    )
+    async def test_type_statements_are_read_through(source: str, good: Any, bad: Any) -> None:
+        names = dict(globals())
+        exec(ALIASES, names)
+
+        async def take(value) -> None: ...  # type: ignore[no-untyped-def]
+
+        take.__annotations__["value"] = eval(source, names)
+        server = Server("test")
+        server.tools.add(take)
+        assert await call(server, "take", {"value": good}) == {"content": []}
+        assert (await call(server, "take", {"value": bad}))["isError"] is True
 
 
 PREAMBLE = """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import sys
+import typing
 from enum import Enum
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
@@ -161,10 +162,12 @@ class Walk:
         if annotation in self._aliases:
             raise Beyond(f"{type_name(annotation)} refers to itself")
         self._aliases.append(annotation)
-        try:
-            return self.rewrite(form.alias_value(annotation))
-        finally:
-            self._aliases.pop()
+        value = form.alias_value(annotation)
+        plain = self.rewrite(value)
+        self._aliases.pop()
+        # Inside a class it cannot be replaced. msgspec knows the aliases of the language.
+        is_known = bool(self._inside) and hasattr(typing, "TypeAliasType")
+        return annotation if is_known and plain is value else plain
 
     def _check_fields(self, cls: Any) -> None:
         if cls in self._classes:
