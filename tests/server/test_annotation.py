@@ -190,7 +190,7 @@ class Pet:
     )
     async def test_type_statements_are_read_through(source: str, good: Any, bad: Any) -> None:
         names = dict(globals())
-        exec(ALIASES, names)
+        exec(compile(ALIASES, "aliases", "exec", dont_inherit=True), names)
 
         async def take(value) -> None: ...  # type: ignore[no-untyped-def]
 
