@@ -7,7 +7,8 @@ import datetime
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 import annotated_types
 import attrs
@@ -62,6 +63,28 @@ class StructOfChecked(msgspec.Struct):
     checked: Checked
 
 
+@dataclasses.dataclass
+class LongPath:
+    path: Annotated[Path, Field(min_length=3)]
+
+
+@dataclasses.dataclass
+class Limited:
+    count: Annotated[int, Field(gt=0)]
+
+
+class Shelf(msgspec.Struct):
+    item: Limited
+
+
+T = TypeVar("T")
+even = annotated_types.Predicate(lambda number: number % 2 == 0)
+
+
+class Crate(msgspec.Struct, Generic[T]):
+    item: T
+
+
 class Marker:
     description = "not a constraint, but who knows"
 
@@ -80,6 +103,15 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "limit of a list": (Annotated[list[int], Field(lt=1)], r"lt limits numbers and times, not list"),
     "length of a number": (Annotated[int, annotated_types.MinLen(1)], r"min_length limits strings and cont"),
     "pattern of a number": (Annotated[int, Field(pattern="a")], r"pattern limits strings, not int"),
+    "length of a path": (
+        Annotated[Path, Field(min_length=3)],
+        r"min_length limits strings and containers, not",
+    ),
+    "length of a path in a class": (LongPath, r"min_length limits strings and containers, not Path"),
+    "limit of nothing": (Annotated[None, annotated_types.Gt(1)], r"gt limits numbers and times, not None"),
+    "no validation": (Annotated[int, pydantic.SkipValidation], r"SkipValidation would accept .* write Any"),
+    "constraint in a generic Struct": (Crate[Annotated[int, even]], r"Crate\[.*pydantic cannot read it"),
+    "constraint in a class in a Struct": (Shelf, r"Shelf\.item: Limited\.count: msgspec ignores part of"),
     "fraction as a limit": (Annotated[int, Field(gt=0.5)], r"pydantic cannot read it: .*integer"),
     "one time zone": (
         Annotated[datetime.datetime, annotated_types.Timezone("Europe/Rome")],

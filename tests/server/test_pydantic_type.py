@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import typing
 from typing import Annotated, Any, Generic, TypeVar
@@ -10,6 +11,7 @@ import attrs
 import msgspec
 import pydantic
 import pytest
+import typing_extensions
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, SecretStr, WithJsonSchema, computed_field
 
 from assay import Server
@@ -36,6 +38,9 @@ class Size:
 
 class Place(typing.TypedDict):
     city: str
+
+
+T = TypeVar("T")
 
 
 def takes(annotation: Any) -> tuple[Server, list[Any]]:
@@ -138,6 +143,34 @@ async def test_constraint_of_msgspec_holds_in_a_type_that_pydantic_reads() -> No
     assert "at most 3 characters" in await refusal(annotation, ["abcd"])
 
 
+@dataclasses.dataclass
+class Limited:
+    count: Annotated[int, Field(gt=0)]
+
+
+class Order(typing_extensions.TypedDict):
+    item: Limited
+
+
+class Crate(msgspec.Struct, Generic[T]):
+    item: T
+
+
+@pytest.mark.parametrize(
+    ("annotation", "good", "bad"),
+    [
+        (Order | HttpUrl, {"item": {"count": 1}}, {"item": {"count": 0}}),
+        (Crate[Annotated[int, Field(gt=0)]], {"item": 1}, {"item": 0}),
+        (list[Crate[HttpUrl]], [{"item": "https://example.com"}], [{"item": "x"}]),
+    ],
+)
+async def test_constraint_deep_inside_holds(annotation: Any, good: Any, bad: Any) -> None:
+    server, received = takes(annotation)
+    await call(server, "take", {"value": good})
+    assert len(received) == 1
+    assert await refusal(annotation, bad)
+
+
 class Holder(msgspec.Struct):
     leaf: Leaf
     link: HttpUrl | None = None
@@ -163,9 +196,6 @@ async def test_failing_validator_is_an_internal_error() -> None:
     server, received = takes(Annotated[int, pydantic.AfterValidator(broken)])
     answer = await ask(server, "tools/call", name="take", arguments={"value": 3})
     assert (answer["error"]["code"], received) == (-32603, [])
-
-
-T = TypeVar("T")
 
 
 class Box(BaseModel, Generic[T]):

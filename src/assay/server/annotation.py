@@ -8,8 +8,10 @@ whole type; what neither can check is refused.
 from __future__ import annotations
 
 import datetime
+import decimal
 import sys
 import typing
+import uuid
 from enum import Enum
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin
 
@@ -24,8 +26,8 @@ from .prepared_type import Prepared
 from .problem import one_line, type_name
 from .schema import schema_of
 
-WITHOUT_BOUNDS: Final = (str, bytes, bool, *form.CONTAINERS)
-WITHOUT_LENGTH: Final = (*form.NUMBERS, bool, *form.TIMES)
+WITHOUT_BOUNDS: Final = (str, bytes, bool, None, type(None), uuid.UUID, *form.CONTAINERS)
+WITHOUT_LENGTH: Final = (*form.NUMBERS, *form.TIMES, bool, None, type(None), uuid.UUID, decimal.Decimal)
 WITHOUT_PATTERN: Final = (*WITHOUT_LENGTH, *form.CONTAINERS)
 
 
@@ -56,8 +58,17 @@ def _prepare_with_pydantic(annotation: Any, reason: str) -> Prepared:
         raise RegistrationError(
             f"{type_name(annotation)}: {reason}; for such types, install pydantic: pip install pydantic"
         ) from None
-    adapter = adapt(annotation)
+    adapter = adapt(annotation, _reads_completely)
     return Prepared(annotation, _placeholder(annotation, adapter.schema()), adapter)
+
+
+def _reads_completely(annotation: Any) -> bool:
+    """Whether msgspec reads a type as it is, and checks all of it."""
+    try:
+        check_readable(annotation)
+        return Walk().rewrite(annotation) is annotation
+    except Beyond:
+        return False
 
 
 def _placeholder(annotation: Any, schema: dict[str, Any]) -> Any:
@@ -146,11 +157,15 @@ class Walk:
             return self._of_pydantic(annotation)
         if form.class_kind(cls) is not None:
             self._check_fields(cls)
-            # The arguments of a generic class take the places of its type variables.
-            if any(self.rewrite(argument) is not argument for argument in get_args(annotation)):
-                raise Beyond(f"the arguments of {type_name(annotation)} have to be translated")
-            return annotation
+            return self._with_arguments(annotation) if origin is not None else annotation
         raise _not_json(annotation, cls)
+
+    def _with_arguments(self, annotation: Any) -> Any:
+        """A generic class, whose arguments take the places of type variables inside it."""
+        self._inside.append(annotation)
+        rewritten = form.map_parts(annotation, self.rewrite)
+        self._inside.pop()
+        return rewritten
 
     def _of_pydantic(self, annotation: Any) -> Any:
         """Inside a class, msgspec's hook reads it, unless msgspec would take it for a plain dataclass."""
@@ -178,12 +193,16 @@ class Walk:
             if is_field_info(default):
                 self._refuse_field(cls, name, "its default is a Field")
         for name, hint in form.field_types(cls):
-            try:
-                if self.rewrite(hint) is not hint:
-                    self._refuse_field(cls, name, f"msgspec ignores part of {type_name(hint)}")
-            except Beyond as reason:
-                self._refuse_field(cls, name, str(reason))
+            reason = self._reason_against(hint)
+            if reason is not None:
+                self._refuse_field(cls, name, reason)
         self._inside.pop()
+
+    def _reason_against(self, hint: Any) -> str | None:
+        try:
+            return None if self.rewrite(hint) is hint else f"msgspec ignores part of {type_name(hint)}"
+        except Beyond as reason:
+            return str(reason)
 
     def _refuse_field(self, cls: Any, name: str, reason: str) -> None:
         """pydantic reads dataclasses and the like with their constraints, but no Struct or attrs class."""
@@ -230,7 +249,7 @@ def check_applicable(base: Any, details: Details) -> None:
         (("pattern",), WITHOUT_PATTERN, "strings"),
     ):
         name = next((name for name in names if name in details.constraints), None)
-        if name is not None and base in refused:
+        if name is not None and (base in refused or is_text(base)):
             raise RegistrationError(f"{name} limits {limited}, not {type_name(base)}; leave it out")
 
 

@@ -210,6 +210,8 @@ def _is_for_pydantic(item: Any) -> bool:
 
 
 def _read_beyond(item: Any, details: Details) -> None:
+    if "SkipValidation" in (type(item).__name__, getattr(item, "__name__", None)):
+        raise RegistrationError("SkipValidation would accept what the schema forbids; write Any instead")
     details.beyond.append(item)
     details.translated = True
 

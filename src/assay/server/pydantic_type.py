@@ -6,7 +6,7 @@ refused where it cannot be: inside classes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -28,18 +28,24 @@ BRIDGED = ("Struct", "attrs class", "TypedDict")
 """Kinds of classes that msgspec reads inside pydantic's types."""
 
 
-def adapt(annotation: Any) -> PydanticAdapter:
-    """
+def adapt(annotation: Any, reads_completely: Callable[[Any], bool]) -> PydanticAdapter:
+    """A type as pydantic reads it.
+
+    Args:
+        annotation: The type.
+        reads_completely: Whether msgspec reads a type as it is, and checks all of it.
+
     Raises:
         RegistrationError: pydantic cannot read the type, or would ignore a constraint.
     """
     # These decode the text themselves.
     is_decoded = any(type(part).__name__ in ("EncodedBytes", "EncodedStr") for part in _parts(annotation))
-    return PydanticAdapter(_Translation().translate(annotation), base64=not is_decoded)
+    return PydanticAdapter(_Translation(reads_completely).translate(annotation), base64=not is_decoded)
 
 
 class _Translation:
-    def __init__(self) -> None:
+    def __init__(self, reads_completely: Callable[[Any], bool]) -> None:
+        self._reads_completely = reads_completely
         self._visited: list[Any] = []
 
     def translate(self, annotation: Any) -> Any:
@@ -78,7 +84,7 @@ class _Translation:
 
     def _class(self, annotation: Any) -> Any:
         cls = get_origin(annotation) or annotation
-        if _can_bridge(annotation):
+        if form.class_kind(cls) in BRIDGED and self._reads_completely(annotation):
             return _bridged(annotation)
         if cls not in self._visited and not hasattr(cls, "__pydantic_core_schema__"):
             self._visited.append(cls)
@@ -121,25 +127,6 @@ def _parts(annotation: Any) -> Iterator[Any]:
 
 def _mentions(annotation: Any, alias: Any) -> bool:
     return any(part is alias or part == alias for part in _parts(annotation))
-
-
-def _can_bridge(annotation: Any) -> bool:
-    """Whether msgspec reads a class completely. In a TypedDict, pydantic may have to check a constraint."""
-    cls = get_origin(annotation) or annotation
-    if form.class_kind(cls) not in BRIDGED:
-        return False
-    if any(_is_limit(part) for _, hint in form.field_types(cls) for part in _parts(hint)):
-        return False
-    try:
-        msgspec.json.Decoder(annotation, dec_hook=read_custom)
-    except TypeError:
-        return False
-    return True
-
-
-def _is_limit(part: Any) -> bool:
-    libraries = {base.__module__.partition(".")[0] for base in type(part).__mro__}
-    return not isinstance(part, type) and not libraries.isdisjoint({"annotated_types", "pydantic"})
 
 
 def _bridged(annotation: Any) -> Any:
