@@ -135,6 +135,10 @@ client-agreement: ## The same on fixture clients; writes docs/evidence/client-ag
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(CLIENT_AGREEMENT_READY)
 	@$(BIN)/python -m interop.agreement --clients --node $(NODE_VENV)/bin/node $(ARGS)
 
+.PHONY: types
+types: $(READY) $(PEER_VENVS)/fastmcp/.ready ## Compare types with fastmcp; writes docs/evidence/types.md (ARGS=--check compares ours)
+	@$(BIN)/python -m scripts.types_page $(ARGS)
+
 .PHONY: kill-rate
 kill-rate: $(READY) $(SUITE_READY) ## Run the official suite on our saboteurs; writes docs/evidence/kill-rate.md (ARGS="'tools.*'" selects some)
 	@$(BIN)/python -m interop.kill_rate --node $(NODE_VENV)/bin/node $(ARGS)

@@ -13,7 +13,7 @@ from msgspec import Meta
 from assay import Context, RegistrationError, Server
 from assay.server.form import Form
 from assay.server.pattern import without_patterns
-from assay.server.schema import Validator
+from assay.server.validator import Validator
 from tests.server.scripted import ScriptedClient
 
 SLOW = r"^(a+)+$"

@@ -50,6 +50,11 @@ class Outer(pydantic.BaseModel):
     label: str = pydantic.Field(default="none", description="What it is called")
 
 
+class Pair(pydantic.BaseModel):
+    first: Inner
+    second: Inner
+
+
 def schema(function: Any, **options: Any) -> Any:
     server = Server("test")
     server.tools.add(function, **options)
@@ -124,7 +129,7 @@ def test_types_of_json() -> None:
     ) -> None: ...
 
     assert properties(tool) == {
-        "literal": {"enum": ["a", "b"]},
+        "literal": {"type": "string", "enum": ["a", "b"]},
         "union": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
         "optional": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
         "many": {"type": "array", "items": {"type": "integer"}},
@@ -140,7 +145,7 @@ def test_types_of_json() -> None:
     }
 
 
-def test_nested_types_are_defined_once_under_defs() -> None:
+def test_types_used_once_are_inline_and_others_under_defs() -> None:
     def tool(point: Point, others: list[Point], color: Color = Color.RED) -> None: ...
 
     assert schema(tool) == {
@@ -148,7 +153,7 @@ def test_nested_types_are_defined_once_under_defs() -> None:
         "properties": {
             "point": {"$ref": "#/$defs/Point"},
             "others": {"type": "array", "items": {"$ref": "#/$defs/Point"}},
-            "color": {"$ref": "#/$defs/Color", "default": "red"},
+            "color": {"type": "string", "enum": ["red", "blue"], "default": "red"},
         },
         "required": ["point", "others"],
         "additionalProperties": False,
@@ -159,7 +164,6 @@ def test_nested_types_are_defined_once_under_defs() -> None:
                 "properties": {"x": {"type": "integer"}, "y": {"type": "integer", "default": 0}},
                 "required": ["x"],
             },
-            "Color": {"title": "Color", "enum": ["red", "blue"]},
         },
     }
 
@@ -167,11 +171,11 @@ def test_nested_types_are_defined_once_under_defs() -> None:
 def test_definitions_of_pydantic_models_are_at_the_root() -> None:
     """Their references start from the root."""
 
-    def tool(outer: Outer) -> None: ...
+    def tool(pair: Pair) -> None: ...
 
     tool_schema = schema(tool)
-    assert tool_schema["$defs"] == {"Inner": Inner.model_json_schema()}
-    assert tool_schema["properties"]["outer"]["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
+    assert tool_schema["$defs"]["Inner"]["properties"] == {"value": {"type": "integer"}}
+    assert tool_schema["properties"]["pair"]["properties"]["first"] == {"$ref": "#/$defs/Inner"}
 
 
 @pytest.mark.parametrize(

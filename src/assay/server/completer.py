@@ -80,6 +80,7 @@ def _is_subsequence(typed: str, candidate: str) -> bool:
 
 def choices(annotation: Any) -> list[str]:
     """The values of a Literal or an Enum, also inside other types."""
+    annotation = getattr(annotation, "__value__", annotation)  # of an alias
     if get_origin(annotation) is Literal:
         return [str(choice) for choice in get_args(annotation)]
     if inspect.isclass(annotation) and issubclass(annotation, Enum):

@@ -71,7 +71,7 @@ class Completions:
     def _arguments(self, target: str) -> set[str] | None:
         prompt = self._prompts.registry.get(target)
         if prompt is not None:
-            return {parameter.name for parameter in prompt.signature.parameters}
+            return {parameter.wire_name for parameter in prompt.signature.parameters}
         resource = self._resources.template_registry.get(target)
         if resource is not None and resource.template is not None:
             return set(resource.template.variables)
@@ -81,4 +81,4 @@ class Completions:
         """Values for the arguments of a prompt whose type is a Literal or an Enum."""
         prompt = self._prompts.registry.get(target)
         parameters = () if prompt is None else prompt.signature.parameters
-        return {each.name: values for each in parameters if (values := choices(each.annotation))}
+        return {each.wire_name: values for each in parameters if (values := choices(each.annotation))}

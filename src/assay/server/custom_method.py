@@ -17,10 +17,11 @@ from assay.revisions.revision import Revision
 from .bad_output import BadOutput
 from .call import Call
 from .concurrency import ConcurrencyLimit
+from .custom_type import write_custom
 from .feature import DETAILS
 from .injection import make_invocable
+from .reading import AS_JSON
 from .required_scope import PROTOCOL_METHODS, read_scopes
-from .schema import json_decoder, write_custom
 from .signature import read_signature
 
 NAME: Final = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
@@ -45,7 +46,7 @@ class CustomMethod:
         self.revisions: Collection[Revision] = REVISIONS
         self.scopes: tuple[str, ...] = ()
         # Open: every request may have a `_meta`, and newer clients may send more parameters.
-        self._decode = signature.reader(json_decoder, closed=False)
+        self._decode = signature.arguments().reader(AS_JSON, closed=False)
         self._invoke = make_invocable(function, signature, (limit,))
 
     async def serve(self, call: Call) -> Any:

@@ -5,7 +5,7 @@ A question for one value is a form with one field.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +14,10 @@ from assay.model.error import AskError, RegistrationError
 from assay.revisions.revision import Revision
 
 from .pattern import without_patterns
-from .schema import Validator, read_custom, schema_of
+from .prepared_type import Prepared
+from .reading import json_decoder, prepare
+from .schema import schema_of
+from .validator import Validator
 
 PRIMITIVES: Final = frozenset({"string", "number", "integer", "boolean"})
 VALUE: Final = "value"
@@ -39,7 +42,8 @@ class Form:
     """
 
     def __init__(self, source: Any, *, title: str | None = None, description: str | None = None) -> None:
-        self._type: Any = None
+        self._read: Callable[[Any], Any] | None = None
+        """Reads an answer into the type of the form; None if that is a JSON Schema or choices."""
         self._is_single = False
         """Whether the form has one field, whose value is the answer."""
         choice = _choice(source)
@@ -54,8 +58,9 @@ class Form:
         _check(self.schema)
 
     def _describe(self, source: Any) -> None:
-        self._type = _without_patterns(source)
-        schema = schema_of(source)
+        prepared = _prepare(source)
+        self._read = _reader(prepared)
+        schema = schema_of(prepared.described)
         definitions = schema.get("$defs", {})
         if "properties" in schema:
             fields = {name: _plain(field, definitions) for name, field in schema["properties"].items()}
@@ -84,7 +89,7 @@ class Form:
         for name, field in properties.items():
             if field.get("type") == "array" and not revision.multi_select:
                 raise AskError(f"the client's protocol revision has no multi-select: field {name}")
-        if revision.multi_select or self._type is not None or not self._is_single:
+        if revision.multi_select or self._read is not None or not self._is_single:
             return self.schema
         return {**self.schema, "properties": {VALUE: _with_names(properties[VALUE])}}
 
@@ -100,18 +105,24 @@ class Form:
             raise AskError(f"the client's answer does not fit the form: {problem}")
         if self._is_single:
             answer = answer.get(VALUE)
-        if self._type is None:
+        if self._read is None:
             return answer
         try:
-            return msgspec.convert(answer, self._type, dec_hook=read_custom)
+            return self._read(msgspec.json.encode(answer))
         except msgspec.ValidationError as error:
             raise AskError(f"the client's answer does not fit the form: {error}") from None
 
 
-def _without_patterns(source: Any) -> Any:
+def _prepare(source: Any) -> Prepared:
     if source is None or isinstance(source, str | bytes | int | float | list | tuple):
         raise RegistrationError(f"elicitation: {source!r:.60} is not the type of an answer: {USAGE}")
-    return without_patterns(source)
+    return prepare(source)
+
+
+def _reader(prepared: Prepared) -> Callable[[Any], Any]:
+    if prepared.by_pydantic is not None:
+        return prepared.by_pydantic.read_json
+    return json_decoder(without_patterns(prepared.annotation))
 
 
 def _choice(source: Any) -> dict[str, Any] | None:

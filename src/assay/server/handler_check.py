@@ -43,9 +43,30 @@ def check_function(function: Any, name: str) -> None:
     Raises:
         RegistrationError: the object cannot be a handler.
     """
+    _check_bound(function, name)
     for is_unfit, reason, fix in UNFIT:
         if is_unfit(function):
             raise RegistrationError(f"{name} {reason}: {fix}")
+
+
+def _check_bound(function: Any, name: str) -> None:
+    """
+    Raises:
+        RegistrationError: the function is a method without its object, so `self` would be an argument.
+    """
+    if isinstance(function, staticmethod):
+        raise RegistrationError(f"{name}: write @staticmethod above this decorator")
+    if isinstance(function, classmethod):
+        raise RegistrationError(f"{name}: register a classmethod after its class, as MyClass.{name}")
+    if not inspect.isfunction(function):
+        return
+    owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
+    first = next(iter(inspect.signature(function).parameters), None)
+    if first in ("self", "cls") and owner not in ("", "<locals>"):
+        raise RegistrationError(
+            f"{name}: parameter {first}: {owner}.{name} is a method without its object; "
+            f"register the method of an object, such as {owner}(…).{name}"
+        )
 
 
 def check_kind(parameter: inspect.Parameter, name: str) -> None:

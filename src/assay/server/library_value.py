@@ -17,7 +17,7 @@ from msgspec import Raw
 from assay.model.content import BLOCKS, Image
 
 from .bad_output import BadOutput
-from .schema import write_custom
+from .custom_type import write_custom
 
 PNG_MODES: Final = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 ALPHA_MODES: Final = {"PA": "RGBA", "RGBa": "RGBA", "La": "LA"}

@@ -16,8 +16,8 @@ from assay.model.jsonrpc import Envelope
 from assay.model.visible import visible_record
 from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.codec import decode_params
-from assay.protocol.middleware import Ending
 from assay.protocol.lifecycle import State
+from assay.protocol.middleware import Ending
 from assay.protocol.scope import Scope, Send
 from assay.protocol.session import Peer, Session
 from assay.revisions.registry import REVISIONS
@@ -27,10 +27,11 @@ from .call import Call, EndedEarly
 from .concurrency import ConcurrencyLimit
 from .current_call import CurrentCall
 from .custom_method import NAME
+from .custom_type import write_custom
 from .failure import log_failure
 from .injection import make_invocable
+from .reading import AS_JSON
 from .required_scope import PROTOCOL_METHODS
-from .schema import json_decoder, write_custom
 from .services import Services
 from .signature import read_signature
 
@@ -105,7 +106,7 @@ class NotificationHandler:
         signature = read_signature(function)
         self.name = f"notification {method}: {signature.name}"
         # Open: every notification may have a `_meta`, and newer clients may send more parameters.
-        self._decode = signature.reader(json_decoder, closed=False)
+        self._decode = signature.arguments().reader(AS_JSON, closed=False)
         self._invoke = make_invocable(function, signature, (limit,))
 
     async def run(self, call: Call) -> None:

@@ -22,7 +22,9 @@ from assay.revisions.revision import Structured
 from .bad_output import BadOutput, type_name
 from .library_value import RECORDS, Table, adapt, adapter_of, is_table, write_value
 from .pattern import without_patterns
-from .schema import Validator, json_decoder, schema_of
+from .reading import json_decoder, prepare
+from .schema import schema_of, written_schema
+from .validator import Validator
 
 RAW: Final = (bytes, bytearray, memoryview)
 BLANK: Final = (inspect.Parameter.empty, None, type(None), Any, object)
@@ -43,7 +45,7 @@ _encode: Final = msgspec.json.Encoder(enc_hook=write_value).encode
 class Output:
     """Turns a tool's return value into its result."""
 
-    __slots__ = ("_check", "_exact", "_expected", "_wrap", "adapts", "schema", "unwrapped_schema")
+    __slots__ = ("_check", "_exact", "_expected", "_wrap", "_write", "adapts", "schema", "unwrapped_schema")
 
     def __init__(self, returns: Any, schema: Mapping[str, Any] | None = None) -> None:
         self._wrap = False
@@ -53,6 +55,7 @@ class Output:
         self._expected = "its output schema" if schema is not None else type_name(returns)
         self.adapts = schema is None and (is_table(returns) or (_is_plain(returns) and returns not in EXACT))
         """Whether values of other libraries may have to be adapted, which takes time."""
+        self._write: Callable[[Any], bytes] = _encode
         self.schema: Mapping[str, Any] | None = None
         """The schema of the result as an object, with other types wrapped."""
         self.unwrapped_schema: Mapping[str, Any] | None = None
@@ -69,14 +72,18 @@ class Output:
         self._check = _validate(schema)
 
     def _derive(self, returns: Any) -> None:
-        returns = RECORDS if is_table(returns) else returns
-        schema = schema_of(returns)
+        prepared = prepare(RECORDS if is_table(returns) else returns)
+        adapter, declared = prepared.by_pydantic, prepared.annotation
+        schema = schema_of(prepared.described) if adapter is None else written_schema(adapter)
         self._wrap = schema.get("type") != "object"
         self.unwrapped_schema = schema
         self.schema = wrapped(schema) if self._wrap else schema
-        plain = without_patterns(returns)
+        if adapter is not None:
+            self._write, self._check = adapter.write, _validate(schema)
+            return
+        plain = without_patterns(declared)
         self._check = (
-            json_decoder(plain) if plain is returns else _all_of(json_decoder(plain), _validate(schema))
+            json_decoder(plain) if plain is declared else _all_of(json_decoder(plain), _validate(schema))
         )
 
     def result(self, value: Any, form: Structured = Structured.OBJECT) -> ToolResult:
@@ -104,8 +111,8 @@ class Output:
 
     def _encoded(self, value: Any) -> bytes:
         try:
-            return _encode(value)
-        except UNENCODABLE as error:
+            return self._write(value)
+        except (*UNENCODABLE, ValueError) as error:
             raise BadOutput(value, self._expected, str(error)) from None
 
     def _validate(self, value: Any, encoded: bytes) -> None:

@@ -16,7 +16,9 @@ import msgspec
 
 from assay.model.error import RegistrationError
 
-from .schema import Validator, schema_of, write_custom
+from .custom_type import write_custom
+from .schema import schema_of
+from .validator import Validator
 
 UNIONS = (Union, types.UnionType)
 SIMPLE = (Any, str, int, float, bool, bytes, None)

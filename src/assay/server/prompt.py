@@ -19,8 +19,9 @@ from .concurrency import ConcurrencyLimit
 from .injection import make_invocable
 from .invocation import Invocable
 from .library_value import adapt
+from .problem import one_line
+from .reading import AS_TEXT
 from .required_scope import read_scopes
-from .schema import text_converter
 from .shape import shape_messages
 from .signature import Signature, read_signature
 from .tag import read_tags, with_tags
@@ -40,7 +41,7 @@ class Prompt:
         self.tags: frozenset[str] = frozenset()
         self.version: str | None = None
         """The version of its text, if the author numbers it."""
-        self._read = signature.reader(text_converter)
+        self._read = signature.arguments().reader(AS_TEXT)
         self._invoke = invoke
 
     @property
@@ -51,7 +52,8 @@ class Prompt:
         try:
             typed = self._read(arguments)
         except msgspec.ValidationError as error:
-            raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {error}") from None
+            problem = one_line(str(error))
+            raise RpcError(INVALID_PARAMS, f"invalid arguments for prompt {self.key}: {problem}") from None
         value = await self._invoke(msgspec.structs.asdict(typed), call)
         try:
             result = to_prompt_result(value)
@@ -97,7 +99,7 @@ def make_prompt(
     owner = f"prompt {name or signature.name}"
     words = read_tags(tags, owner)
     arguments = [
-        PromptArgument(parameter.name, description=parameter.description, required=parameter.required)
+        PromptArgument(parameter.wire_name, description=parameter.description, required=parameter.required)
         for parameter in signature.parameters
     ]
     definition = PromptDefinition(

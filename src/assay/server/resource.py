@@ -22,8 +22,9 @@ from .concurrency import ConcurrencyLimit
 from .injection import make_invocable
 from .invocation import Invocable
 from .library_value import adapt, write_value
+from .problem import one_line
+from .reading import AS_TEXT
 from .required_scope import read_scopes
-from .schema import text_converter
 from .signature import Signature, read_signature
 from .tag import read_tags, with_tags
 
@@ -54,7 +55,7 @@ class Resource:
         self.cache = cache
         self.definition = definition
         self.template = template
-        self._read = signature.reader(text_converter)
+        self._read = signature.arguments().reader(AS_TEXT)
         self._invoke = invoke
         self.access = access
         self.scopes: tuple[str, ...] = ()
@@ -70,7 +71,8 @@ class Resource:
         try:
             arguments = msgspec.structs.asdict(self._read(variables))
         except msgspec.ValidationError as error:
-            raise RpcError(INVALID_PARAMS, f"invalid resource URI: {error}", {"uri": uri}) from None
+            problem = one_line(str(error))
+            raise RpcError(INVALID_PARAMS, f"invalid resource URI: {problem}", {"uri": uri}) from None
         value = await self._invoke(arguments, call)
         try:
             return ReadResult(to_contents(uri, value, self.definition.mime_type))
@@ -182,8 +184,8 @@ def _check_static(uri: str, size: int | None) -> None:
 
 def _check_variables(uri: str, template: UriTemplate | None, signature: Signature) -> None:
     variables = set(template.variables) if template is not None else set()
-    names = {parameter.name for parameter in signature.parameters}
-    required = {parameter.name for parameter in signature.parameters if parameter.required}
+    names = {parameter.wire_name for parameter in signature.parameters}
+    required = {parameter.wire_name for parameter in signature.parameters if parameter.required}
     if variables - names:
         missing = ", ".join(sorted(variables - names))
         raise RegistrationError(f"resource {uri}: {signature.name} has no parameter for {{{missing}}}")

@@ -23,11 +23,14 @@ from .injection import make_invocable
 from .invocation import Invocable, Pending
 from .library_value import adapting
 from .output import Output
+from .problem import one_line
+from .reading import AS_JSON
 from .required_scope import read_scopes
-from .schema import Validator, json_decoder, schema_of
+from .schema import schema_of
 from .shape import shape_result
 from .signature import Signature, accepted_arguments, read_signature
 from .tag import read_tags, with_tags
+from .validator import Validator
 
 asdict = msgspec.structs.asdict
 
@@ -46,8 +49,9 @@ class TypedArguments:
     __slots__ = ("_decode", "schema")
 
     def __init__(self, signature: Signature) -> None:
-        self.schema: Mapping[str, Any] = _argument_schema(signature.described(), signature.name)
-        self._decode = signature.reader(json_decoder)
+        arguments = signature.arguments()
+        self.schema: Mapping[str, Any] = _argument_schema(arguments.described(), signature.name)
+        self._decode = arguments.reader(AS_JSON)
 
     def read(self, raw: Raw) -> dict[str, Any]:
         return asdict(self._decode(raw))
@@ -56,7 +60,7 @@ class TypedArguments:
 class SchemaArguments:
     """Arguments described by a given JSON Schema. The function receives plain JSON values."""
 
-    __slots__ = ("_signature", "_validator", "schema")
+    __slots__ = ("_defaults", "_signature", "_validator", "schema")
 
     def __init__(self, schema: Mapping[str, Any], signature: Signature) -> None:
         if schema.get("type") != "object":
@@ -66,13 +70,18 @@ class SchemaArguments:
         self.schema = schema
         self._signature = signature
         self._validator = Validator(schema)
+        self._defaults = [each for each in signature.parameters if each.has_field_default]
 
     def read(self, raw: Raw) -> dict[str, Any]:
         arguments = msgspec.json.decode(raw)
         problem = self._validator.problem(arguments)
         if problem is not None:
             raise ValueError(problem)
-        return accepted_arguments(arguments, self._signature)
+        accepted = accepted_arguments(arguments, self._signature)
+        for parameter in self._defaults:
+            if parameter.name not in accepted and not parameter.required:
+                accepted[parameter.name] = parameter.fresh_default
+        return accepted
 
 
 def _argument_schema(struct: type[msgspec.Struct], name: str) -> dict[str, Any]:
@@ -144,7 +153,7 @@ class Tool:
         return shape_result(result, revision)
 
     def _bad_arguments(self, error: Exception, call: Call) -> ToolResult:
-        text = f"invalid arguments for tool {self.key}: {error}"
+        text = f"invalid arguments for tool {self.key}: {one_line(str(error))}"
         if call.peer.revision.bad_arguments is BadArguments.RPC_ERROR:
             raise RpcError(INVALID_PARAMS, text)
         return ToolResult([Text(text)], is_error=True)
