@@ -128,11 +128,9 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         self._prepare(name, lifespan)
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
-        self.limits = limits or Limits()
-        self.byte_budget = ByteBudget.of(self.limits)
+        self._apply(limits or Limits())
         self.strictness, self.auth = strictness, auth
         self.method_scopes = read_method_scopes(scopes)
-        self.session_budget = SessionBudget(self.limits.session_bytes, Lock())
         self._steps = STRICT_STEPS if strictness.initialized else STEPS
         components = make_components(
             self.limits,
@@ -146,6 +144,11 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         self._assemble(components, capabilities or {}, make_sealer(sealing), cache or Cache())
         if revisions is not None:
             self.serve_only(revisions)
+
+    def _apply(self, limits: Limits) -> None:
+        self.limits = limits
+        self.byte_budget = ByteBudget.of(limits)
+        self.session_budget = SessionBudget(limits.session_bytes, Lock())
 
     def _assemble(
         self, components: Components, capabilities: Mapping[str, bool], sealer: Sealer, cache: Cache
