@@ -67,6 +67,8 @@ def configure(parser: Parser) -> None:
     )
     add("--root", metavar="DIR", help="reference: serve and watch this directory, too")
     add("--strict", action="store_true", help="reference: require more than the specification does")
+    debug = "for development: clients get the exceptions of handlers, with tracebacks"
+    add("--debug", action="store_true", help=debug)
     _add_listening(parser.add_argument_group("transport"))
     _add_protection(parser.add_argument_group("protection"))
     add_profile(parser.add_argument_group("marketplace profile"))
@@ -133,6 +135,10 @@ def chosen_server(options: argparse.Namespace) -> Server:
     server = load_server(options.target, options.command_words, **settings)
     if options.spec_version:
         serve_only(server, options.spec_version)
+    server.watch_loop = True
+    if options.debug:
+        server.debug = True
+        say("debug mode: clients get exceptions with tracebacks; not for production")
     use_telemetry(server, options)
     use_profile(server, options)
     return server

@@ -48,6 +48,9 @@ from .services import Services
 from .thread_pool import ThreadPool
 from .typed_result import ResultWriter
 
+if TYPE_CHECKING:
+    from .loop_watch import LoopWatch
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -89,6 +92,8 @@ class Server(Registration, MiddlewareRegistration, Hosting):
         strictness: Rules to enforce beyond the specification; see `Strictness`.
         auth: Which tokens to accept over HTTP and WebSocket: an `assay.auth.Auth`. Not used on stdio.
         revisions: Dates of the protocol revisions to serve; all by default.
+        debug: For development only: clients get the type, message and traceback of exceptions, and handlers
+            that block the event loop are logged.
 
     Raises:
         RegistrationError: an argument is invalid.
@@ -96,6 +101,11 @@ class Server(Registration, MiddlewareRegistration, Hosting):
 
     transports = tuple(TRANSPORTS)
     """Names of transports for `run`."""
+    debug: bool
+    """Whether clients get the details of exceptions; only for development."""
+    watch_loop = False
+    """Whether handlers that block the event loop are logged, also without `debug`; `assay serve` sets it."""
+    _loop_watch: LoopWatch | None = None
 
     def __init__(
         self,
@@ -117,6 +127,7 @@ class Server(Registration, MiddlewareRegistration, Hosting):
         strictness: Strictness = LENIENT,
         auth: AuthProvider | None = None,
         revisions: Sequence[str] | None = None,
+        debug: bool = False,
     ) -> None:
         texts = {"name": name, "version": version, "title": title, "description": description}
         texts |= {"instructions": instructions, "website_url": website_url}
@@ -125,7 +136,7 @@ class Server(Registration, MiddlewareRegistration, Hosting):
         self.instructions = instructions
         self.limits = limits or Limits()
         self.byte_budget = ByteBudget.of(self.limits)
-        self.strictness, self.auth = strictness, auth
+        self.strictness, self.auth, self.debug = strictness, auth, debug
         self.method_scopes = read_method_scopes(scopes)
         self.session_budget = SessionBudget(self.limits.session_bytes, Lock())
         self._background = Background()
@@ -246,11 +257,22 @@ class Server(Registration, MiddlewareRegistration, Hosting):
     def start(self) -> None:
         """Start the background tasks, unless they already run. Transports do this themselves."""
         self._background.start()
+        if self.debug or self.watch_loop:
+            self._watch_loop()
 
     async def stop(self) -> None:
         """Stop the background tasks, and end the sessions and streams of `http`."""
         await self._stop_http()
+        if self._loop_watch is not None:
+            self._loop_watch.stop()
         await self._background.stop()
+
+    def _watch_loop(self) -> None:
+        # Imported here, because few servers are watched.
+        from .loop_watch import LoopWatch
+
+        self._loop_watch = self._loop_watch or LoopWatch(self.limits.blocked_loop)
+        self._loop_watch.start()
 
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
