@@ -13,14 +13,15 @@ _NAMES_BY_MODULE = {
     "assay.model.content": "Annotations Audio Contents EmbeddedResource File Icon Image ResourceLink Text",
     "assay.model.definition": "ToolAnnotations",
     "assay.model.error": (
-        "AskError AssayError Busy InsufficientScope MissingExtra RegistrationError ResourceNotFound RpcError"
-        " TlsError ToolError"
+        "AskError AssayError Busy InsufficientScope MissingExtra ProcessError RegistrationError"
+        " ResourceNotFound RpcError TlsError ToolError"
     ),
     "assay.model.limits": "Limits",
     "assay.model.result": "Cache Completion Message PromptResult ReadResult ToolResult",
     "assay.model.strictness": "Strictness",
     "assay.protocol.middleware": "Ending Middleware",
     "assay.protocol.scope": "Scope",
+    "assay.server.child_process": "Completed",
     "assay.server.context": "Context",
     "assay.server.header": "Header",
     "assay.server.middleware": "MiddlewareCall Next",

@@ -1,7 +1,8 @@
 """Reports handlers that block the event loop, while they do.
 
-A timer on the loop takes the time again and again. A thread compares it with the clock; if it is too old, the
-stack of the loop's thread shows which handler has not returned to the loop, and where.
+A thread looks at the stack of the loop's thread a few times per second. If a handler is on it, the thread
+asks the loop to run a callback. If that does not happen in time, the handler has not returned to the loop,
+and its frame shows the line. Calls pay nothing for this, and an idle loop is not woken up.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .resource import Resource
 from .tool import Tool
 
 LOOKS: Final = 2
-"""Looks of the thread per allowed time: a block is reported after at most one and a half of it."""
+"""Looks of the thread per allowed time: a handler that blocks one and a half times as long is noticed."""
 REPORTS: Final = 100
 """Handlers that are reported at most, each once."""
 NAMES: Final[dict[type, Callable[[Any], str]]] = {
@@ -64,25 +65,24 @@ class LoopWatch:
     def __init__(self, allowed: float | None) -> None:
         self._allowed = allowed
         self._reported: set[str] = set()
-        self._watching: _Watching | None = None
+        self._thread: WatchThread | None = None
 
     def start(self) -> None:
         """Watch the running event loop, unless it is already watched."""
         loop = asyncio.get_running_loop()
-        if self._allowed is None or (self._watching is not None and self._watching.loop is loop):
+        if self._allowed is None or (self._thread is not None and self._thread.loop is loop):
             return
         self.stop()
-        self._watching = _Watching(loop, self._allowed, self._report)
-        self._watching.start()
+        self._thread = WatchThread(loop, self._allowed, self._report)
+        self._thread.start()
 
     def stop(self) -> None:
-        if self._watching is not None:
-            self._watching.stop()
-            self._watching = None
+        if self._thread is not None:
+            self._thread.ended.set()
+            self._thread = None
 
-    def _report(self, frame: FrameType) -> None:
-        handler = find_handler(frame)
-        if handler is None or handler.name in self._reported or len(self._reported) >= REPORTS:
+    def _report(self, handler: BlockedHandler) -> None:
+        if handler.name in self._reported or len(self._reported) >= REPORTS:
             return
         self._reported.add(handler.name)
         logger.warning(
@@ -93,48 +93,45 @@ class LoopWatch:
         )
 
 
-class _Watching:
-    """One event loop while it is watched."""
+class WatchThread(threading.Thread):
+    """Looks at the stack of the thread that starts it, which runs the loop."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, allowed: float, report: Callable[[FrameType], None]
+        self, loop: asyncio.AbstractEventLoop, allowed: float, report: Callable[[BlockedHandler], None]
     ) -> None:
+        super().__init__(name="assay-loop-watch", daemon=True)
         self.loop = loop
+        self.ended = threading.Event()
         self._allowed = allowed
-        self._interval = allowed / LOOKS
         self._report = report
-        self._ended = threading.Event()
-        self._beat = time.monotonic()
-        self._thread_id = threading.get_ident()
+        self._watched = threading.get_ident()
 
-    def start(self) -> None:
-        self._on_time()
-        threading.Thread(target=self._watch, name="assay-loop-watch", daemon=True).start()
+    def run(self) -> None:
+        while not self.ended.wait(self._allowed / LOOKS):
+            if self._running_handler() is not None and not self._loop_responds():
+                handler = self._running_handler()
+                if handler is not None:
+                    self._report(handler)
 
-    def stop(self) -> None:
-        self._ended.set()
+    def _running_handler(self) -> BlockedHandler | None:
+        frame = sys._current_frames().get(self._watched)
+        return None if frame is None else find_handler(frame)
 
-    def _on_time(self) -> None:
-        self._beat = time.monotonic()
-        if not self._ended.is_set():
-            self.loop.call_later(self._interval, self._on_time)
-
-    def _watch(self) -> None:
-        look, used = time.monotonic(), time.process_time()
-        while not self._ended.wait(self._interval) and not self.loop.is_closed():
-            last, look = look, time.monotonic()
-            used_before, used = used, time.process_time()
-            # A process that was stopped, or got no processor, is late everywhere: this says nothing about the
-            # handler. If it has used the processor all the time, something has held the interpreter's lock.
-            late = look - last
-            starved = late > 2 * self._interval and used - used_before < late / 2
-            if not starved and look - self._beat > self._allowed:
-                self._look()
-
-    def _look(self) -> None:
-        frame = sys._current_frames().get(self._thread_id)
-        if frame is not None:
-            self._report(frame)
+    def _loop_responds(self) -> bool:
+        """Whether the loop runs a callback within the allowed time. Also true if that cannot be known."""
+        responded = threading.Event()
+        begin, used = time.monotonic(), time.process_time()
+        try:
+            self.loop.call_soon_threadsafe(responded.set)
+        except RuntimeError:  # the loop is closed
+            self.ended.set()
+            return True
+        if responded.wait(self._allowed):
+            return True
+        # A process that was stopped, or got no processor, is late everywhere: the handler is not the cause.
+        # If the process has used the processor all the time, a handler has held the interpreter's lock.
+        late = time.monotonic() - begin
+        return late > 2 * self._allowed and time.process_time() - used < late / 2
 
 
 def find_handler(frame: FrameType) -> BlockedHandler | None:
