@@ -436,7 +436,7 @@ def test_the_reference_server_is_made_to_order() -> None:
     assert "file:///root/notes.txt" in [resource.uri for resource in reference.resources.list()]
 
 
-@pytest.mark.parametrize(("option", "value"), [("--root", ["."]), ("--strict", [])])
+@pytest.mark.parametrize(("option", "value"), [("--root", ["."]), ("--strict", []), ("--seed-compat", [])])
 @pytest.mark.parametrize("target", ["everything", "server.py", "reference:server"])
 def test_an_option_of_the_reference_server_is_of_no_use_to_others(
     capsys: Output, target: str, option: str, value: list[str]

@@ -88,6 +88,12 @@ class Limits(Struct, frozen=True, kw_only=True):
     event_bytes: int = 64 * 1024 * 1024
     """Bytes of sent messages that are stored for clients which resume a stream."""
 
+    request_ids: int = 1000
+    """Ids per session that `Strictness.unique_ids` remembers, the newest ones."""
+
+    request_id_bytes: int = 128 * 1024
+    """Bytes of these ids, with about 100 for each. They count against `session_bytes`."""
+
     subscriptions: int = 1000
     """Resource subscriptions per session."""
 

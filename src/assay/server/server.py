@@ -294,15 +294,20 @@ class Server(Registration, MiddlewareRegistration, Hosting):
             budget=self.session_budget,
             served=self.served,
         )
-        self.notifier.join(session)
-        self.start()
-        return session
+        return self._join(session)
 
     def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
         """Reopen a session from a store; `post` as in `open_session`."""
         session = Session.restore(
             record, post, steps=self._steps, budget=self.session_budget, served=self.served
         )
+        return self._join(session)
+
+    def _join(self, session: Session) -> Session:
+        if self.strictness.unique_ids:
+            from assay.protocol.used_ids import UsedIds
+
+            session.used_ids = UsedIds(self.limits.request_ids, self.limits.request_id_bytes)
         self.notifier.join(session)
         self.start()
         return session
