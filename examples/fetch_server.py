@@ -146,11 +146,11 @@ class Markdown(HTMLParser):
         self.links: list[str] = []
         self.skipped = 0
 
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.skipped += tag in SKIPPED
         self.add(PREFIXES.get(tag, ""))
         if tag == "a":
-            self.links.append(dict(attributes).get("href") or "")
+            self.links.append(dict(attrs).get("href") or "")
             self.add("[")
 
     def handle_endtag(self, tag: str) -> None:
