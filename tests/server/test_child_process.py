@@ -204,9 +204,9 @@ async def test_output_counts_as_activity() -> None:
 
 
 async def test_timeout_ends_the_whole_group(fifo: Fifo) -> None:
-    running = asyncio.ensure_future(run("sh", "-c", FAMILY, "sh", fifo.path, timeout=0.1))
+    running = asyncio.ensure_future(run("sh", "-c", FAMILY, "sh", fifo.path, timeout=0.5))
     group = await fifo.started()
-    with pytest.raises(ProcessError, match=r"sh did not end within 0\.1 s"):
+    with pytest.raises(ProcessError, match=r"sh did not end within 0\.5 s"):
         await running
     assert await all_ended(group)
 
@@ -260,25 +260,26 @@ async def test_command_gets_the_grace_period_to_clean_up(fifo: Fifo) -> None:
         assert await asyncio.wait_for(pipe.read(), GUARD) == b"clean\n"
 
 
+FORK = """
+import os, signal, sys
+child_is_ready, ready = os.pipe()
+if os.fork():
+    os.read(child_is_ready, 1)
+    print("done")
+else:
+    {child}
+"""
+LEFT_BEHIND = FORK.format(
+    child='f = open(sys.argv[1], "w"); print("started", file=f, flush=True); os.write(ready, b"x"); signal.pause()'
+)
+DAEMON = FORK.format(child='os.setsid(); os.write(ready, b"x"); open(sys.argv[1]).read()')
+
+
 async def test_children_that_are_left_behind_end_with_the_command(fifo: Fifo) -> None:
-    script = f'exec 3>"$1"; (echo started >&3; {FOREVER}) & echo done'
-    running = asyncio.ensure_future(run("sh", "-c", script, "sh", fifo.path))
+    running = asyncio.ensure_future(run(sys.executable, "-c", LEFT_BEHIND, fifo.path))
     group = await fifo.started()
     assert (await running).stdout == "done\n"
     assert await all_ended(group)
-
-
-DAEMON = """
-import os, sys
-detached, report = os.pipe()
-if os.fork():
-    os.read(detached, 1)
-    print("done")
-else:
-    os.setsid()
-    os.write(report, b"x")
-    open(sys.argv[1]).read()
-"""
 
 
 async def test_daemon_that_left_the_group_does_not_hold_up_the_result(

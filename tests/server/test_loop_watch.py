@@ -8,11 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from types import FrameType
 
 import pytest
 
 from assay import Limits, Server
 from assay.server.loop_watch import LoopWatch, find_handler
+from assay.server.tool import Tool
 from tests.server.scripted import GUARD, ScriptedClient, ask
 
 ALLOWED = 0.02
@@ -243,6 +245,23 @@ async def test_helper_is_attributed_to_the_handler_that_called_it() -> None:
 
     reply = await ask(server, "tools/call", name="work")
     assert reply["result"]["content"][0]["text"] == "return helper()"
+
+
+def test_component_under_construction_is_not_reported() -> None:
+    """A look may fall into a constructor, when the component has no name yet."""
+    looks = []
+
+    def look(frame: FrameType, event: str, argument: object) -> None:
+        if frame.f_code is Tool.__init__.__code__:
+            looks.append(find_handler(frame))
+
+    previous = sys.gettrace()
+    sys.settrace(look)
+    try:
+        Server("test").tools.add(lambda: "x", name="x")
+    finally:
+        sys.settrace(previous)
+    assert looks == [None]
 
 
 async def test_loop_is_watched_once() -> None:

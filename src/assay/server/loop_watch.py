@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from inspect import CO_COROUTINE
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
@@ -107,7 +108,7 @@ class WatchThread(threading.Thread):
         self._watched = threading.get_ident()
 
     def run(self) -> None:
-        while not self.ended.wait(self._allowed / LOOKS):
+        while not self.ended.wait(self._allowed / LOOKS) and not self.loop.is_closed():
             if self._running_handler() is not None and not self._loop_responds():
                 handler = self._running_handler()
                 if handler is not None:
@@ -142,7 +143,9 @@ def find_handler(frame: FrameType) -> BlockedHandler | None:
             name = _name_of(outer) or name
         elif name is not None:
             code = outer.f_code
-            return BlockedHandler(name, code.co_filename, outer.f_lineno, code.co_qualname)
+            # An instruction without a line has none to report.
+            line = outer.f_lineno or code.co_firstlineno
+            return BlockedHandler(name, code.co_filename, line, code.co_qualname)
     return None
 
 
@@ -153,7 +156,10 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _name_of(frame: FrameType) -> str | None:
-    """The name of the component whose method a frame runs."""
+    """The name of the component that a frame serves a request with. The methods for that are coroutine
+    functions; in others, such as its constructor, it may be incomplete."""
+    if not frame.f_code.co_flags & CO_COROUTINE:
+        return None
     component = frame.f_locals.get("self")
     name = NAMES.get(type(component))
     return None if name is None else name(component)
