@@ -175,6 +175,11 @@ async def test_command_that_cannot_be_run_names_the_reason(
         await run(*words, **options)
 
 
+async def test_bound_on_the_output_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="max_bytes must be at least 1: 0"):
+        await run("true", max_bytes=0)
+
+
 @pytest.mark.parametrize(
     ("word", "message"),
     [(3, r"argument 2 is of type int: write str\(3\)"), (["x"], "of type list: pass text or a path")],
@@ -270,7 +275,8 @@ else:
     {child}
 """
 LEFT_BEHIND = FORK.format(
-    child='f = open(sys.argv[1], "w"); print("started", file=f, flush=True); os.write(ready, b"x"); signal.pause()'
+    child='f = open(sys.argv[1], "w"); print("started", file=f, flush=True); '
+    'os.write(ready, b"x"); signal.pause()'
 )
 DAEMON = FORK.format(child='os.setsid(); os.write(ready, b"x"); open(sys.argv[1]).read()')
 

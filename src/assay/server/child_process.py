@@ -74,9 +74,11 @@ def make_command(
 ) -> Command:
     """
     Raises:
-        TypeError: an argument is not text, which is a mistake of the author.
+        TypeError, ValueError: an argument is not text, or the bound is not positive: mistakes of the author.
         ProcessError: an argument cannot be passed to a process. It may come from a client.
     """
+    if max_bytes < 1:
+        raise ValueError(f"ctx.run: max_bytes must be at least 1: {max_bytes}")
     texts = tuple(_text(position, word) for position, word in enumerate(words))
     data = stdin.encode() if isinstance(stdin, str) else stdin
     return Command(texts, None if cwd is None else os.fspath(cwd), env, data, timeout, max_bytes)
