@@ -166,7 +166,7 @@ class Tool:
     def _bad_output(self, error: BadOutput, call: Call) -> ToolResult:
         text = str(error.named(f"tool {self.key!r}"))
         log_fault(text)
-        if not getattr(call.services.server, "debug", False):
+        if not call.services.server.debug:
             text = f"tool {self.key} failed: internal error"
         return ToolResult([Text(text)], is_error=True)
 
