@@ -51,6 +51,10 @@ help: ## Show this list
 demo: $(READY) ## Judge the bundled servers and hold a checked conversation with them
 	@$(BIN)/python scripts/demo.py $(ARGS)
 
+.PHONY: judged
+judged: $(READY) ## Judge the strict reference server and the examples on every transport and revision
+	@$(BIN)/python scripts/judged.py $(ARGS)
+
 .PHONY: test
 test: $(TESTS_READY) ## Run all tests but the gates of `make check` (ARGS="-k name" selects some)
 	@# A file stays in one process: scheduling thousands of tests one by one costs more than running them.

@@ -13,7 +13,8 @@ _NAMES_BY_MODULE = {
     "assay.model.content": "Annotations Audio Contents EmbeddedResource File Icon Image ResourceLink Text",
     "assay.model.definition": "ToolAnnotations",
     "assay.model.error": (
-        "AskError AssayError Busy InsufficientScope LifespanFailed MissingExtra RegistrationError"
+        "AskError AssayError Busy InsufficientScope LifespanFailed MissingExtra ProcessError"
+        " RegistrationError"
         " ResourceNotFound RpcError TlsError ToolError"
     ),
     "assay.model.limits": "Limits",
@@ -21,6 +22,7 @@ _NAMES_BY_MODULE = {
     "assay.model.strictness": "Strictness",
     "assay.protocol.middleware": "Ending Middleware",
     "assay.protocol.scope": "Scope",
+    "assay.server.child_process": "Completed",
     "assay.server.context": "Context",
     "assay.server.current_context": "current_context",
     "assay.server.dependency": "Depends",

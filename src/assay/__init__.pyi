@@ -17,6 +17,7 @@ from assay.model.error import Busy as Busy
 from assay.model.error import InsufficientScope as InsufficientScope
 from assay.model.error import LifespanFailed as LifespanFailed
 from assay.model.error import MissingExtra as MissingExtra
+from assay.model.error import ProcessError as ProcessError
 from assay.model.error import RegistrationError as RegistrationError
 from assay.model.error import ResourceNotFound as ResourceNotFound
 from assay.model.error import RpcError as RpcError
@@ -33,6 +34,7 @@ from assay.model.strictness import Strictness as Strictness
 from assay.protocol.middleware import Ending as Ending
 from assay.protocol.middleware import Middleware as Middleware
 from assay.protocol.scope import Scope as Scope
+from assay.server.child_process import Completed as Completed
 from assay.server.context import Context as Context
 from assay.server.current_context import current_context as current_context
 from assay.server.dependency import Depends as Depends

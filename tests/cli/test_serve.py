@@ -436,7 +436,7 @@ def test_the_reference_server_is_made_to_order() -> None:
     assert "file:///root/notes.txt" in [resource.uri for resource in reference.resources.list()]
 
 
-@pytest.mark.parametrize(("option", "value"), [("--root", ["."]), ("--strict", [])])
+@pytest.mark.parametrize(("option", "value"), [("--root", ["."]), ("--strict", []), ("--seed-compat", [])])
 @pytest.mark.parametrize("target", ["everything", "server.py", "reference:server"])
 def test_an_option_of_the_reference_server_is_of_no_use_to_others(
     capsys: Output, target: str, option: str, value: list[str]
@@ -481,3 +481,45 @@ def test_a_strict_server_wants_initialized_first() -> None:
     with serving("reference", "--strict") as process:
         assert "result" in ask(process, "initialize", introduction(HANDSHAKE[-1].date))
         assert ask(process, "tools/list", {})["error"]["code"] == -32600
+
+
+def test_debug_mode_sends_the_traceback_and_warns_about_it() -> None:
+    write("broken.py", SINGLE + "@weather.tool\nasync def f():\n    return 1 / 0\n")
+    with serving("broken.py", "--debug") as process:
+        ask(process, "initialize", introduction(HANDSHAKE[-1].date))
+        (block,) = ask(process, "tools/call", {"name": "f"})["result"]["content"]
+        assert "ZeroDivisionError: division by zero" in block["text"] and "return 1 / 0" in block["text"]
+        _, errors = process.communicate(timeout=10)
+    assert errors.startswith("debug mode: clients get exceptions with tracebacks; not for production\n")
+
+
+def test_without_debug_mode_the_traceback_stays_in_the_log() -> None:
+    write("broken.py", SINGLE + "@weather.tool\nasync def f():\n    return 1 / 0\n")
+    with serving("broken.py") as process:
+        ask(process, "initialize", introduction(HANDSHAKE[-1].date))
+        (block,) = ask(process, "tools/call", {"name": "f"})["result"]["content"]
+        assert block["text"] == "tool f failed: internal error"
+        _, errors = process.communicate(timeout=10)
+    assert "ZeroDivisionError" in errors
+
+
+def test_served_tool_that_blocks_the_event_loop_is_named() -> None:
+    write(
+        "slow.py",
+        "import os, time\nfrom assay import Limits, Server\n"
+        "server = Server('slow', limits=Limits(blocked_loop=0.05))\n"
+        "@server.tool\nasync def f(gate: str):\n    open(gate).read()\n",
+    )
+    os.mkfifo("gate")
+    with serving("slow.py") as process:
+        assert process.stdin is not None and process.stderr is not None
+        ask(process, "initialize", introduction(HANDSHAKE[-1].date))
+        print(
+            json.dumps(request("tools/call", {"name": "f", "arguments": {"gate": "gate"}})),
+            file=process.stdin,
+            flush=True,
+        )
+        warning = process.stderr.readline()
+        Path("gate").write_text("go on", "utf-8")
+        assert json.loads(line(process))["id"] == "tools/call"
+    assert warning.startswith("tool f has blocked the event loop") and "slow.py, line 6" in warning

@@ -127,6 +127,29 @@ async def test_the_version_header_is_required_in_a_session(revision: Revision) -
         assert (await client.send("DELETE")).status == 204
 
 
+@pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
+async def test_a_version_header_must_be_the_negotiated_one(revision: Revision) -> None:
+    async with await opened(revision, negotiated_version=True) as client:
+        assert (await client.post(LIST)).status == 200
+        other = NEWEST if revision is OTHER else OTHER
+        for method in ("GET", "DELETE"):
+            answer = await client.send(method, headers={"mcp-protocol-version": other.date})
+            assert answer.status == 400
+        wrong = await client.post(LIST, headers={"mcp-protocol-version": other.date})
+        assert (wrong.status, wrong.json["error"]["code"], wrong.json["id"]) == (400, -32600, 1)
+        assert (await client.post(LIST, headers={"mcp-protocol-version": None})).status == 200
+
+
+async def test_an_id_is_refused_in_the_session_that_used_it() -> None:
+    server = make_server(unique_ids=True, statuses=True)
+    async with await AsgiPeer(server.asgi()).shake_hands(NEWEST) as client:
+        fresh = {**LIST, "id": "fresh"}
+        assert (await client.post(fresh)).status == 200
+        again = await client.post(fresh)
+        assert (again.status, again.json["error"]["code"], again.json["id"]) == (400, -32600, "fresh")
+        assert (await client.post(fresh, headers={"mcp-session-id": None})).status == 200
+
+
 async def opened_strictly(revision: Revision) -> AsgiPeer:
     """`initialize` needs no header, because no version is negotiated yet."""
     client = AsgiPeer(make_server(version_header=True).asgi())
@@ -194,12 +217,12 @@ async def test_all_options_together_serve_a_conforming_client() -> None:
     async with AsgiPeer(server.asgi()) as client:
         answer = await client.post(initialize(NEWEST))
         client.session, client.version = answer.headers["mcp-session-id"], NEWEST.date
-        early = await client.post(LIST)
+        early = await client.post({**LIST, "id": "early"})
         assert (early.status, early.json["error"]["code"]) == (400, -32600)
         assert (await client.post(notification("notifications/initialized"))).status == 202
         async with asyncio.timeout(5):
-            assert (await client.post(LIST)).status == 200
-        missing = await client.call("none")
+            assert (await client.post({**LIST, "id": "ready"})).status == 200
+        missing = await client.post({**call("none"), "id": "missing"})
         assert (missing.status, missing.json["error"]["code"]) == (400, -32601)
         described = describe("tools/list")
         headers = {**mirrors(described), "mcp-session-id": None}

@@ -51,7 +51,7 @@ LISTENING: Final = ("http", "http-plain", "ws")
 HOST: Final = "127.0.0.1"
 PORT: Final = 3000
 TLS: Final = ("tls_cert", "tls_key", "tls_client_ca")
-FOR_REFERENCE: Final = ("root", "strict")
+FOR_REFERENCE: Final = ("root", "strict", "seed_compat")
 OF_CHECK: Final = ("--url", "--command", "--suite", "--scenario")
 
 
@@ -66,7 +66,11 @@ def configure(parser: Parser) -> None:
         help="serve only this protocol revision; repeatable",
     )
     add("--root", metavar="DIR", help="reference: serve and watch this directory, too")
-    add("--strict", action="store_true", help="reference: require more than the specification does")
+    add("--strict", action="store_true", help="reference: the strictest reading of the specification")
+    seed = "reference: rules of its first design that contradict the specification"
+    add("--seed-compat", action="store_true", help=seed)
+    debug = "for development: clients get the exceptions of handlers, with tracebacks"
+    add("--debug", action="store_true", help=debug)
     _add_listening(parser.add_argument_group("transport"))
     _add_protection(parser.add_argument_group("protection"))
     add_profile(parser.add_argument_group("marketplace profile"))
@@ -128,11 +132,16 @@ def execute(options: argparse.Namespace) -> int:
 def chosen_server(options: argparse.Namespace) -> Server:
     settings = {name: getattr(options, name) for name in FOR_REFERENCE if getattr(options, name)}
     if settings and options.target != REFERENCE:
-        problem = f"--{next(iter(settings))} is an option of the bundled server `{REFERENCE}`"
+        option = next(iter(settings)).replace("_", "-")
+        problem = f"--{option} is an option of the bundled server `{REFERENCE}`"
         raise CommandFailed(ExitCode.USAGE, problem, f"leave it out: {options.target} has no such option")
     server = load_server(options.target, options.command_words, **settings)
     if options.spec_version:
         serve_only(server, options.spec_version)
+    server.watch_loop = True
+    if options.debug:
+        server.debug = True
+        say("debug mode: clients get exceptions with tracebacks; not for production")
     use_telemetry(server, options)
     use_profile(server, options)
     return server

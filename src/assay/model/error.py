@@ -7,6 +7,7 @@ AssayError
 │   ├── InsufficientScope  the caller lacks a scope; status 403 with a challenge over HTTP
 │   └── ResourceNotFound   the code depends on the revision
 ├── ToolError              a tool reports a failure; answered as a result with `isError`
+│   └── ProcessError       a command of `Context.run` failed
 ├── AskError               the client could not be asked, or its answer is invalid
 │   └── Undeclared         the client did not declare a capability; also an RpcError
 ├── TlsError               a certificate or key cannot be used
@@ -99,6 +100,25 @@ class ResourceNotFound(RpcError):
 
 class ToolError(AssayError):
     """Raise it in a tool to report a failure to the client's model, which reads the message."""
+
+
+class ProcessError(ToolError):
+    """A command of `Context.run` could not be started, failed, or took or wrote too much.
+
+    Args:
+        message: What went wrong, with the last lines of standard error.
+        returncode: The exit code, negative for a signal; None if the command was not started.
+        stdout: The output so far.
+        stderr: The same of standard error.
+    """
+
+    def __init__(
+        self, message: str, returncode: int | None = None, stdout: str = "", stderr: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.returncode = returncode
+        self.stdout = stdout
+        self.stderr = stderr
 
 
 class AskError(AssayError):

@@ -34,6 +34,10 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Seconds without activity before a handler is cancelled. Progress, log messages and `ctx.keep_alive()`
     count as activity. None disables the timeout."""
 
+    blocked_loop: float | None = 0.2
+    """Seconds that an `async def` handler may block the event loop before the log names it, where that is
+    watched: in debug mode and by `assay serve`. None disables the watch."""
+
     body_timeout: float = 30.0
     """Seconds to receive an HTTP body or a WebSocket message."""
 
@@ -83,6 +87,12 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     event_bytes: int = 64 * 1024 * 1024
     """Bytes of sent messages that are stored for clients which resume a stream."""
+
+    request_ids: int = 1000
+    """Ids per session that `Strictness.unique_ids` remembers, the newest ones."""
+
+    request_id_bytes: int = 128 * 1024
+    """Bytes of these ids, with about 100 for each. They count against `session_bytes`."""
 
     subscriptions: int = 1000
     """Resource subscriptions per session."""

@@ -61,9 +61,17 @@ def visible_record(record: Any) -> bool:
     if visible(message) != message:
         record.msg, record.args = visible(message), ()
     if record.exc_info and record.exc_info[1] is not None:
-        parts = TracebackException.from_exception(record.exc_info[1]).format()
-        record.exc_text = "".join(map(_traceback_part, parts)).rstrip("\n")
+        record.exc_text = visible_traceback(TracebackException.from_exception(record.exc_info[1]))
     return True
+
+
+def visible_traceback(trace: TracebackException, part_length: int | None = None) -> str:
+    """A traceback in lines, in which nothing acts. Each frame and each message is cut at `part_length`."""
+    parts = (
+        part if len(part) <= (part_length or len(part)) else f"{part[:part_length]}…\n"
+        for part in trace.format()
+    )
+    return "".join(map(_traceback_part, parts)).rstrip("\n")
 
 
 def _traceback_part(part: str) -> str:

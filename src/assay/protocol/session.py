@@ -7,7 +7,7 @@ Sockets, tasks and timers belong to the callers, which put their own objects int
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
@@ -24,6 +24,9 @@ from .correlation import Correlation
 from .declared_client import DeclaredClient, declared_size
 from .lifecycle import STEPS, Input, State, Steps, step
 from .session_budget import SessionBudget
+
+if TYPE_CHECKING:
+    from .used_ids import UsedIds
 
 NO_CAPABILITIES = ClientCapabilities()
 
@@ -59,7 +62,7 @@ class Session:
     __slots__ = (
         *("_budget", "changed", "client_state", "endings", "id", "in_flight", "kept_bytes", "make_room"),
         *("outgoing_requests", "peer", "post", "principal", "served", "state", "steps"),
-        *("subscription_bytes", "subscriptions"),
+        *("subscription_bytes", "subscriptions", "used_ids"),
     )
 
     def __init__(
@@ -88,6 +91,8 @@ class Session:
         self.subscriptions: set[str] = set()
         self.subscription_bytes = 0
         self.in_flight: dict[RequestId, Running] = {}
+        self.used_ids: UsedIds | None = None
+        """The ids of requests so far, if the server refuses to see one twice."""
         self.outgoing_requests = Correlation()
         self.client_state: dict[str, bytes] = {}
         """Values that handlers store for this client: JSON by key."""

@@ -23,10 +23,11 @@ class Completer:
     """A function that suggests values. It may take `value`, the text so far, and `arguments`, the values of
     the other arguments."""
 
-    __slots__ = ("_invoke", "_names")
+    __slots__ = ("_invoke", "_names", "name")
 
     def __init__(self, function: Callable[..., Any], limits: tuple[ConcurrencyLimit, ...]) -> None:
         signature = read_signature(function)
+        self.name = signature.name
         self._names = tuple(parameter.name for parameter in signature.parameters)
         if not set(self._names) <= {"value", "arguments"}:
             raise RegistrationError(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import CancelledError, Future
+from os import PathLike
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, Final, Generic, Self
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     # Part of the stubs of every type checker, but not of Python 3.11: a type variable with a default.
     from typing_extensions import TypeVar
 
+    from .child_process import Completed
     from .middleware import MiddlewareCall
     from .server import Server
 
@@ -228,6 +230,42 @@ class Context(AliasContext, Generic[L, S]):
         if round_trips is not None:
             round_trips.store_outcome(key, value)
         return value
+
+    async def run(
+        self,
+        command: str | PathLike[str],
+        *arguments: str | PathLike[str],
+        cwd: str | PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: str | bytes | None = None,
+        timeout: float | None = None,
+        check: bool = True,
+        max_bytes: int = 1024 * 1024,
+    ) -> Completed:
+        """Run a command: `(await ctx.run("git", "log", "-1", cwd=repository)).stdout`.
+
+        No shell is involved. When the call is cancelled or times out, or the server stops, the command is
+        ended with all processes that it has started. Its output counts as activity of the handler.
+
+        Args:
+            command: The name or path of the program.
+            *arguments: Its arguments. Put `--` before arguments that come from the client.
+            cwd: The directory to run it in.
+            env: Its whole environment; by default that of the server.
+            stdin: Its input; none by default.
+            timeout: Seconds until it is ended.
+            check: Raise an error if its exit code is not 0.
+            max_bytes: The most it may write to standard output. Of standard error, the end is stored.
+
+        Raises:
+            ProcessError: it cannot be started, fails, or exceeds a limit. Tools may let it pass: the client
+                gets the message.
+        """
+        from .child_process import make_command, run_command
+
+        words = (command, *arguments)
+        child = make_command(words, cwd=cwd, env=env, stdin=stdin, timeout=timeout, max_bytes=max_bytes)
+        return await run_command(child, check=check, on_output=self._call.keep_alive)
 
     @property
     def cancelled(self) -> bool:

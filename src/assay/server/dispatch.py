@@ -186,6 +186,8 @@ def peer_of(message: Envelope | None, scope: Scope, served: Served) -> Peer:
 def _admit(session: Session, message: Envelope, method: str, peer: Peer) -> None:
     if message.id in session.in_flight:
         raise RpcError(INVALID_REQUEST, f"id is already in use by a request in progress: {message.id!r}")
+    if session.used_ids is not None and peer is session.peer:
+        session.used_ids.use(message.id, session.reserve)  # type: ignore[arg-type]
     # `initialize` advances the session itself, once its parameters are valid. A request that declares its own
     # client does not depend on the session's state.
     if session.state is not State.READY and method != "initialize" and peer is session.peer:

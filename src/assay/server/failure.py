@@ -1,16 +1,20 @@
 """From exceptions to errors: the one place that decides what a client learns about a failure.
 
-Only public text goes to the client. Everything else goes to the log.
+Only public text goes to the client. Everything else goes to the log, unless the server is in debug mode.
 """
 
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 from assay.model.error import INTERNAL_ERROR, AskError, ResourceNotFound, RpcError, ToolError
 from assay.model.visible import visible_record
 
 from .call import Call, Cancelled, EndedEarly
+
+if TYPE_CHECKING:
+    from .exception_details import ExceptionDetails
 
 logger = logging.getLogger("assay")
 logger.addFilter(visible_record)
@@ -47,15 +51,38 @@ def to_rpc_error(error: BaseException, call: Call, method: str) -> RpcError | No
     if isinstance(error, ReadFailed):
         return _failed_read(error, call, method)
     log_failure(method, error)
-    return RpcError(INTERNAL_ERROR, "internal error")
+    return _internal_error(error, call)
 
 
 def _failed_read(error: ReadFailed, call: Call, method: str) -> RpcError | None:
     """The error for the handler's own exception, with the URI added to its data."""
     failure = to_rpc_error(error.failure, call, method)
-    if failure is not None and failure.data is None:
-        failure = RpcError(failure.code, failure.message, {"uri": error.uri})
-    return failure
+    if failure is None or (failure.data is not None and isinstance(unwrap(error.failure), RpcError)):
+        return failure
+    return RpcError(failure.code, failure.message, {"uri": error.uri, **(failure.data or {})})
+
+
+def _internal_error(error: BaseException, call: Call) -> RpcError:
+    if not call.services.server.debug:
+        return RpcError(INTERNAL_ERROR, "internal error")
+    details = _describe(error)
+    return RpcError(INTERNAL_ERROR, f"internal error: {details.summary}", details.data)
+
+
+def tool_failure(tool: str, error: BaseException, call: Call) -> str:
+    """The text of the result of a tool that raised an exception. The exception is logged."""
+    log_failure(f"tool {tool}", error)
+    if not call.services.server.debug:
+        return f"tool {tool} failed: internal error"
+    details = _describe(error)
+    return f"tool {tool} failed: {details.summary}\n\n{details.traceback}"
+
+
+def _describe(error: BaseException) -> ExceptionDetails:
+    # Imported here, because only servers in debug mode need it.
+    from .exception_details import describe
+
+    return describe(error)
 
 
 def log_failure(source: str, error: BaseException) -> None:

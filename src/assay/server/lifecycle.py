@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from assay.model.limits import Limits
 
@@ -15,6 +15,9 @@ from .call import Call
 from .current_call import CurrentCall
 from .lifespan import Dispatch, DispatchBatch, LateStart, Lifespan, LifespanFunction, check_lifespan
 from .services import Services
+
+if TYPE_CHECKING:
+    from .loop_watch import LoopWatch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,6 +31,10 @@ class Lifecycle:
     dispatch_batch: DispatchBatch
     _services: Services
     direct_call: Callable[[], Call]
+    debug: bool
+    watch_loop = False
+    """Whether handlers that block the event loop are logged, also without `debug`; `assay serve` sets it."""
+    _loop_watch: LoopWatch | None = None
 
     def _prepare(self, name: str, lifespan: LifespanFunction | None) -> None:
         check_lifespan(lifespan)
@@ -77,16 +84,29 @@ class Lifecycle:
             LifespanFailed: when awaited, if the lifespan function fails.
             RuntimeError: the server runs in another event loop.
         """
+        self._watch_loop()
         return self._lifespan.start()
+
+    def _watch_loop(self) -> None:
+        if not (self.debug or self.watch_loop):
+            return
+        # Imported here, because few servers are watched.
+        from .loop_watch import LoopWatch
+
+        self._loop_watch = self._loop_watch or LoopWatch(self.limits.blocked_loop)
+        self._loop_watch.start()
 
     def _start_background(self) -> None:
         """Start the background tasks with the first session or listen stream, where no transport does it.
         Those of a server with a lifespan start with the first message, after the lifespan."""
+        self._watch_loop()
         if not self._lifespan.is_used:
             self._background.start()
 
     async def stop(self) -> None:
         """Stop the background tasks, then exit the lifespan. Call `drain` before, if requests may run."""
+        if self._loop_watch is not None:
+            self._loop_watch.stop()
         await self._lifespan.stop()
 
     async def drain(self) -> None:

@@ -92,6 +92,8 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         revisions: Dates of the protocol revisions to serve; all by default.
         lifespan: A function of the server that returns an async context manager, which is entered when the
             server starts and exited when it stops. What it yields is `Context.lifespan`.
+        debug: For development only: clients get the type, message and traceback of exceptions, and handlers
+            that block the event loop are logged.
 
     Raises:
         RegistrationError: an argument is invalid.
@@ -99,6 +101,8 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
 
     transports = tuple(TRANSPORTS)
     """Names of transports for `run`."""
+    debug: bool
+    """Whether clients get the details of exceptions; only for development."""
 
     def __init__(
         self,
@@ -121,6 +125,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         auth: AuthProvider | None = None,
         revisions: Sequence[str] | None = None,
         lifespan: LifespanFunction | None = None,
+        debug: bool = False,
     ) -> None:
         texts = {"name": name, "version": version, "title": title, "description": description}
         texts |= {"instructions": instructions, "website_url": website_url}
@@ -129,7 +134,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
         self._apply(limits or Limits())
-        self.strictness, self.auth = strictness, auth
+        self.strictness, self.auth, self.debug = strictness, auth, debug
         self.method_scopes = read_method_scopes(scopes)
         self._steps = STRICT_STEPS if strictness.initialized else STEPS
         components = make_components(
@@ -271,15 +276,20 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
             budget=self.session_budget,
             served=self.served,
         )
-        self.notifier.join(session)
-        self._start_background()
-        return session
+        return self._join(session)
 
     def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
         """Reopen a session from a store; `post` as in `open_session`."""
         session = Session.restore(
             record, post, steps=self._steps, budget=self.session_budget, served=self.served
         )
+        return self._join(session)
+
+    def _join(self, session: Session) -> Session:
+        if self.strictness.unique_ids:
+            from assay.protocol.used_ids import UsedIds
+
+            session.used_ids = UsedIds(self.limits.request_ids, self.limits.request_id_bytes)
         self.notifier.join(session)
         self._start_background()
         return session

@@ -17,7 +17,7 @@ from assay.revisions.revision import BadArguments, Revision, Structured
 from .bad_output import BadOutput
 from .call import Call, TimedOut
 from .concurrency import ConcurrencyLimit
-from .failure import log_failure, log_fault, unwrap
+from .failure import log_fault, tool_failure, unwrap
 from .header import check_headers, mirrored_parameters
 from .injection import make_invocable
 from .invocation import Invocable, Pending
@@ -171,13 +171,12 @@ class Tool:
             return ToolResult([Text(f"tool {self.key} timed out: {error}")], is_error=True)
         if isinstance(error, BadOutput):
             return self._bad_output(error, call)
-        log_failure(f"tool {self.key}", error)
-        return ToolResult([Text(f"tool {self.key} failed: internal error")], is_error=True)
+        return ToolResult([Text(tool_failure(self.key, error, call))], is_error=True)
 
     def _bad_output(self, error: BadOutput, call: Call) -> ToolResult:
         text = str(error.named(f"tool {self.key!r}"))
         log_fault(text)
-        if not getattr(call.services.server, "debug", False):
+        if not call.services.server.debug:
             text = f"tool {self.key} failed: internal error"
         return ToolResult([Text(text)], is_error=True)
 

@@ -54,11 +54,28 @@ async def test_the_official_types_accept_the_answer_to_initialize(revision: Revi
     assert parsed.capabilities.tools is not None and parsed.capabilities.experimental is None
 
 
-def test_strict_enforces_all_rules_but_batches() -> None:
-    """Servers must accept batches in the revision with batches."""
-    strict = make_server(strict=True).strictness
-    assert [name for name in Strictness.__struct_fields__ if not getattr(strict, name)] == ["single"]
-    assert make_server().strictness == Strictness()
+CONTRADICTING = ["version_header", "unknown_tool", "single"]
+"""Rules that refuse what conforming clients may do."""
+
+
+def rules_of(strictness: Strictness) -> list[str]:
+    return [name for name in Strictness.__struct_fields__ if getattr(strictness, name)]
+
+
+def test_strict_enforces_all_rules_that_do_not_contradict_the_specification() -> None:
+    every = list(Strictness.__struct_fields__)
+    assert rules_of(make_server(strict=True).strictness) + CONTRADICTING == every
+    assert rules_of(make_server().strictness) == []
+
+
+def test_seed_compat_adds_the_rules_of_the_first_design() -> None:
+    assert rules_of(make_server(seed_compat=True).strictness) == ["version_header", "unknown_tool"]
+    both = make_server(strict=True, seed_compat=True).strictness
+    assert rules_of(both) == [
+        *rules_of(make_server(strict=True).strictness),
+        "version_header",
+        "unknown_tool",
+    ]
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)

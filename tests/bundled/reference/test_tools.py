@@ -111,8 +111,8 @@ async def test_each_way_to_fail(server: Server, caplog: pytest.LogCaptureFixture
         assert crashed["isError"] is True and "details" not in text_of(crashed)
 
 
-@pytest.mark.parametrize("strict", [False, True])
-async def test_an_unknown_tool(strict: bool) -> None:
-    async with client_of(make_server(strict=strict), NEWEST) as client:
+@pytest.mark.parametrize("seed_compat", [False, True])
+async def test_an_unknown_tool(seed_compat: bool) -> None:
+    async with client_of(make_server(seed_compat=seed_compat), NEWEST) as client:
         error = await client.error("tools/call", {"name": "nothing", "arguments": {}})
-    assert error["code"] == (-32601 if strict else -32602)
+    assert error["code"] == (-32601 if seed_compat else -32602)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from assay import Limits, Server, Strictness
 
 from . import client_tools, identity, metadata, models, progress_tools, prompts, tools
@@ -19,16 +21,26 @@ PAGE: Final = 10
 PAGE_OF_FOLDER: Final = 1000
 """With a folder, which may hold thousands of files."""
 STRICT: Final = Strictness(
-    initialized=True, sessions=True, version_header=True, statuses=True, unknown_tool=True
+    initialized=True, sessions=True, negotiated_version=True, statuses=True, unique_ids=True
 )
+"""The strictest reading of the specification: clients that conform are served."""
+SEED_COMPAT: Final = {"version_header": True, "unknown_tool": True}
+"""What the first design of this server asked for, against the specification."""
 
 
-def make_server(*, root: Path | None = None, strict: bool = False, limits: Limits | None = None) -> Server:
+def make_server(
+    *,
+    root: Path | None = None,
+    strict: bool = False,
+    seed_compat: bool = False,
+    limits: Limits | None = None,
+) -> Server:
     """Create a reference server.
 
     Args:
         root: A folder to serve as resources, watch for changes, and write notes to.
-        strict: Enforce rules beyond the specification.
+        strict: Follow the strictest reading of the specification.
+        seed_compat: Follow the first design of this server where it contradicts the specification.
         limits: The limits of the server.
 
     Raises:
@@ -44,7 +56,7 @@ def make_server(*, root: Path | None = None, strict: bool = False, limits: Limit
         icons=identity.ICONS,
         page_size=PAGE if root is None else PAGE_OF_FOLDER,
         limits=limits,
-        strictness=STRICT if strict else Strictness(),
+        strictness=_strictness(strict, seed_compat),
     )
     for part in (tools, progress_tools, client_tools, prompts, models, metadata):
         part.register(server)
@@ -55,3 +67,8 @@ def make_server(*, root: Path | None = None, strict: bool = False, limits: Limit
         WatchedFolder(server, folder)
         Notes(server, folder)
     return server
+
+
+def _strictness(strict: bool, seed_compat: bool) -> Strictness:
+    strictness = STRICT if strict else Strictness()
+    return replace(strictness, **SEED_COMPAT) if seed_compat else strictness

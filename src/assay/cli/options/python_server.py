@@ -65,12 +65,13 @@ def refuse_foreign(target: str) -> None:
         )
 
 
-def make_reference(*, root: str | None = None, strict: bool = False) -> Server:
+def make_reference(*, root: str | None = None, strict: bool = False, seed_compat: bool = False) -> Server:
     """The reference server is the only bundled one with options."""
     from assay.bundled.reference import make_server
 
     try:
-        return make_server(root=None if root is None else Path(root), strict=strict)
+        folder = None if root is None else Path(root)
+        return make_server(root=folder, strict=strict, seed_compat=seed_compat)
     except MissingExtra as error:
         raise CommandFailed(ExitCode.NOT_STARTED, str(error)) from error
     except OSError as error:

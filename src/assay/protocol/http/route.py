@@ -161,11 +161,12 @@ def sessions_full(payload: Payload) -> Refusal:
 
 
 def version_problem(admission: Admission, agreed: Revision, payload: Payload | None = None) -> Refusal | None:
-    """Check the version header of a request in a session, where the server requires it."""
-    if not admission.strictness.version_header or admission.revision is agreed:
+    """Check the version header of a request in a session, where the server is strict about it."""
+    strictness = admission.strictness
+    if admission.revision is agreed or not (strictness.version_header or strictness.negotiated_version):
         return None
     if admission.revision is None:
-        return _version_required(payload)
+        return _version_required(payload) if strictness.version_header else None
     return _refuse(payload, f"MCP-Protocol-Version is {admission.revision}: this session agreed on {agreed}")
 
 
