@@ -17,7 +17,7 @@ import uvicorn
 from assay.model.jsonrpc import Envelope
 from assay.protocol.scope import Scope
 from assay.protocol.session import Session
-from assay.server.call import Call
+from assay.server.calls.call import Call
 from assay.transport.asgi.exchange import Exchange
 from assay.transport.asgi.follower import Follower
 from assay.transport.asgi.sessions import HttpSession

@@ -45,7 +45,7 @@ def test_bundled_servers_use_the_public_api_only() -> None:
     "line",
     [
         "import assay",
-        "import assay.server.tool as tool",
+        "import assay.server.components.tool as tool",
         "from assay.server import Server",
         "from assay import Server, Session",
         "from .reference import server",

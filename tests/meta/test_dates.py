@@ -29,5 +29,5 @@ def test_no_revision_date_is_spelled_outside_revisions() -> None:
 @pytest.mark.parametrize("separator", ["-", "_", ""])
 def test_the_date_gate_refuses(date: str, separator: str) -> None:
     text = f"# since\nif version >= 'r{date.replace('-', separator)}': ...\n"
-    assert list(date_breaches(Module("assay.server.tool", text)))
+    assert list(date_breaches(Module("assay.server.components.tool", text)))
     assert list(date_breaches(Module("assay.revisions.registry", text))) == []

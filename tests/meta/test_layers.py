@@ -178,8 +178,8 @@ def test_siblings_are_imported_relatively_and_the_rest_absolutely() -> None:
     [
         ("assay.model.error", "from assay.revisions import registry"),
         ("assay.protocol.codec", "import assay.transport.stdio"),
-        ("assay.server.tool", "from assay.client import Client"),
-        ("assay.client.client", "def f():\n    from assay.server.tool import Tool"),
+        ("assay.server.components.tool", "from assay.client import Client"),
+        ("assay.client.client", "def f():\n    from assay.server.components.tool import Tool"),
         ("assay.transport.stdio", "from assay.protocol.session import Session"),
         ("assay.transport.stdio", "from assay.protocol import session"),
         ("assay.lab.harness.run.runner", "from assay import Server"),
@@ -199,7 +199,7 @@ def test_the_layer_gate_refuses(name: str, line: str) -> None:
         ("assay.model.error", "import msgspec\nfrom .jsonrpc import Id"),
         ("assay.transport.stdio", "from assay.protocol.framing.lines import LineReader"),
         ("assay.transport.stdio", "from assay.protocol import framing"),
-        ("assay.server.tool", "from assay.store.port import SessionStore"),
+        ("assay.server.components.tool", "from assay.store.port import SessionStore"),
         ("assay.bundled.everything", "from assay import Context, Server"),
         ("assay.cli.serve", "from assay.bundled import everything"),
         ("assay.lab.suite.checks.ping", "from assay.lab.harness.check import check"),
@@ -219,7 +219,7 @@ def test_the_layer_gate_accepts(name: str, line: str) -> None:
 )
 def test_the_core_gate_refuses(line: str) -> None:
     assert list(core_breaches(Module("assay.protocol.codec", line)))
-    assert list(core_breaches(Module("assay.server.tool", line))) == []
+    assert list(core_breaches(Module("assay.server.components.tool", line))) == []
 
 
 @pytest.mark.parametrize("line", ["import argparse", "def f():\n    from argparse import Namespace"])

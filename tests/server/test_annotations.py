@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay import Server
-from assay.server.validator import Validator
+from assay.server.types.validator import Validator
 from tests.server.annotations import MISSING, ROWS, Row
 from tests.server.scripted import call
 

@@ -13,8 +13,8 @@ from types import FrameType
 import pytest
 
 from assay import Limits, Server
+from assay.server.components.tool import Tool
 from assay.server.loop_watch import LoopWatch, find_handler
-from assay.server.tool import Tool
 from tests.server.scripted import GUARD, ScriptedClient, ask
 
 ALLOWED = 0.02

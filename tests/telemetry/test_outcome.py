@@ -8,8 +8,8 @@ import pytest
 from assay import ResourceNotFound, RpcError, ToolResult
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 from assay.revisions.registry import REVISIONS
-from assay.server.call import Cancelled, TimedOut
-from assay.server.failure import ReadFailed
+from assay.server.calls.call import Cancelled, TimedOut
+from assay.server.dispatch.failure import ReadFailed
 from assay.telemetry.outcome import OK, TOOL_ERROR, Outcome, of_exception, of_result
 
 NEWEST = REVISIONS[-1]

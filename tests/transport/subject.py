@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from assay import Context, Server, ToolError
-from assay.server.context import Level
+from assay.server.calls.context import Level
 
 WATCHED = "test://watched"
 

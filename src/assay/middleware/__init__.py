@@ -5,7 +5,7 @@
 
 from assay.model.listing import PromptList, ResourceList, TemplateList, ToolList
 from assay.protocol.middleware import Ending, Middleware
-from assay.server.middleware import MiddlewareCall, Next, Result
+from assay.server.middleware.call import MiddlewareCall, Next, Result
 
 from .concurrency import Concurrency
 from .error_masking import ErrorMasking

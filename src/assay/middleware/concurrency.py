@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from assay.model.error import RegistrationError
-from assay.server.concurrency import ConcurrencyLimit
-from assay.server.middleware import MiddlewareCall, Next, Result
+from assay.server.handlers.concurrency import ConcurrencyLimit
+from assay.server.middleware.call import MiddlewareCall, Next, Result
 
 
 class _Shared:

@@ -21,8 +21,8 @@ from assay.model.error import (
 )
 from assay.model.result import ToolResult
 from assay.protocol.middleware import Ending
-from assay.server.failure import to_rpc_error
-from assay.server.middleware import MiddlewareCall, Next, Result
+from assay.server.dispatch.failure import to_rpc_error
+from assay.server.middleware.call import MiddlewareCall, Next, Result
 
 from .log import logger, title_of
 

@@ -6,7 +6,7 @@ import logging
 from typing import Final
 
 from assay.model.visible import visible, visible_record
-from assay.server.middleware import MiddlewareCall
+from assay.server.middleware.call import MiddlewareCall
 
 logger: Final = logging.getLogger("assay.middleware")
 logger.addFilter(visible_record)

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from assay.model.error import Busy, RegistrationError
-from assay.server.middleware import MiddlewareCall, Next, Result
+from assay.server.middleware.call import MiddlewareCall, Next, Result
 
 ROUNDING: Final = 1e-9
 """Part of a token that the sums of many fractions may differ by."""

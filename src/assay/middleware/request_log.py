@@ -12,7 +12,7 @@ from assay.model.result import ToolResult
 from assay.model.visible import visible
 from assay.protocol.codec import encode
 from assay.protocol.middleware import Ending
-from assay.server.middleware import MiddlewareCall, Next, Result
+from assay.server.middleware.call import MiddlewareCall, Next, Result
 
 from .log import MAX_LENGTH, logger, title_of
 

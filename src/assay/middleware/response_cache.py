@@ -16,8 +16,8 @@ from assay.model.result import Cache, ReadResult, ToolResult
 from assay.protocol.codec import encode
 from assay.protocol.http.mirror import check_name
 from assay.protocol.middleware import Component, Host, Middleware
-from assay.server.header import check_headers, mirrored_parameters
-from assay.server.middleware import MiddlewareCall, Next, Result
+from assay.server.handlers.header import check_headers, mirrored_parameters
+from assay.server.middleware.call import MiddlewareCall, Next, Result
 
 from .cache_store import OVERHEAD, CacheStore, Entry
 from .log import logger

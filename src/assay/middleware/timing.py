@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from assay.server.middleware import MiddlewareCall, Next, Result
+from assay.server.middleware.call import MiddlewareCall, Next, Result
 
 from .log import logger, title_of
 

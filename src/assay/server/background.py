@@ -7,9 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from assay.model.error import RegistrationError
-
-from .failure import log_failure
-from .invocation import is_async
+from assay.server.dispatch.failure import log_failure
+from assay.server.handlers.invocation import is_async
 
 Work = Callable[[], Awaitable[Any]]
 

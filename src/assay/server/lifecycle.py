@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from assay.model.limits import Limits
+from assay.server.calls.call import Call
+from assay.server.calls.current_call import CurrentCall
+from assay.server.dispatch.services import Services
 
 from .background import Background
-from .call import Call
-from .current_call import CurrentCall
 from .lifespan import Dispatch, DispatchBatch, LateStart, Lifespan, LifespanFunction, check_lifespan
-from .services import Services
 
 if TYPE_CHECKING:
     from .loop_watch import LoopWatch

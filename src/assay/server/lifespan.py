@@ -16,9 +16,9 @@ from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.visible import visible, visible_record
 from assay.protocol.codec import error_reply, known_id
 from assay.protocol.scope import Scope, Send
+from assay.server.dispatch.failure import log_failure
 
 from .background import Background
-from .failure import log_failure
 
 LifespanFunction = Callable[[Any], AbstractAsyncContextManager[Any]]
 Dispatch = Callable[[Envelope, Send | None, Scope], Awaitable[Outcome | None]]

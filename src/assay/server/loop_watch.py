@@ -19,13 +19,12 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from assay.model.visible import visible_record
-
-from .completer import Completer
-from .custom_method import CustomMethod
-from .exception_details import FRAMEWORK
-from .prompt import Prompt
-from .resource import Resource
-from .tool import Tool
+from assay.server.components.completer import Completer
+from assay.server.components.custom_method import CustomMethod
+from assay.server.components.prompt import Prompt
+from assay.server.components.resource import Resource
+from assay.server.components.tool import Tool
+from assay.server.dispatch.exception_details import FRAMEWORK
 
 LOOKS: Final = 2
 """Looks of the thread per allowed time: a handler that blocks one and a half times as long is noticed."""

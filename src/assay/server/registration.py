@@ -8,17 +8,17 @@ from typing import Any, TypeVar, overload
 from assay.model.content import Annotations, Icon
 from assay.model.definition import ToolAnnotations
 from assay.model.result import Cache
+from assay.server.components.completion_registry import Completions
+from assay.server.components.custom_method import CustomMethods
+from assay.server.components.prompt_registry import Prompts
+from assay.server.components.resource import Access
+from assay.server.components.resource_registry import Resources
+from assay.server.components.tool_registry import Tools
+from assay.server.dispatch.method_table import MethodTables
+from assay.server.dispatch.notification import Notifications
 
 from .bare_decorator import check_argument, check_decorated
-from .completion_registry import Completions
-from .custom_method import CustomMethods
 from .hint import ServerHints
-from .method_table import MethodTables
-from .notification import Notifications
-from .prompt_registry import Prompts
-from .resource import Access
-from .resource_registry import Resources
-from .tool_registry import Tools
 
 F = TypeVar("F", bound=Callable[..., Any])
 

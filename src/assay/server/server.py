@@ -26,29 +26,29 @@ from assay.protocol.session_budget import SessionBudget
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from assay.revisions.served import Served, read_served
+from assay.server.calls.call import Call
+from assay.server.calls.client_state import ClientStates
+from assay.server.components.component import Components, make_components
+from assay.server.components.required_scope import read_method_scopes
+from assay.server.components.resource import Access
+from assay.server.dispatch.dispatcher import Dispatcher
+from assay.server.dispatch.method_table import MethodTables
+from assay.server.dispatch.notifier import ChangeNotifier
+from assay.server.dispatch.protocol_method import ProtocolMethods
+from assay.server.dispatch.services import Services
+from assay.server.handlers.overriding import Overriding
+from assay.server.handlers.thread_pool import ThreadPool
+from assay.server.middleware.registration import MiddlewareRegistration
+from assay.server.results.typed_result import ResultWriter
 
-from .call import Call
-from .client_state import ClientStates
-from .component import Components, make_components
-from .dispatch import Dispatcher
 from .feature import Features
 from .hosting import Hosting
 from .lifecycle import Lifecycle
 from .lifespan import LifespanFunction
-from .method_table import MethodTables
-from .middleware_registration import MiddlewareRegistration
-from .notifier import ChangeNotifier
 from .option_check import check_options
-from .overriding import Overriding
-from .protocol_method import ProtocolMethods
 from .registration import Registration
-from .required_scope import read_method_scopes
-from .resource import Access
 from .runner import TRANSPORTS, AuthProvider
 from .sealer import make_sealer
-from .services import Services
-from .thread_pool import ThreadPool
-from .typed_result import ResultWriter
 from .typed_scope import S, ScopeTyped
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic
 from assay.model.error import INTERNAL_ERROR, MalformedMessage, RpcError
 from assay.model.jsonrpc import Envelope, Outcome
 from assay.protocol.scope import Scope, Send, retyped
+from assay.server.dispatch.failure import log_failure
 
-from .failure import log_failure
 from .lifespan import Dispatch, DispatchBatch, refused
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""One request while it is served, and the context that its handler gets."""

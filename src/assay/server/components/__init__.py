@@ -1,0 +1,1 @@
+"""Tools, resources, prompts, completions and methods, and their registries."""

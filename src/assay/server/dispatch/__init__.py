@@ -1,0 +1,1 @@
+"""From a decoded message to its answer: methods, notifications, failures."""

@@ -1,0 +1,37 @@
+"""The parts of a server that any call may use."""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.model.limits import Limits
+from assay.model.result import Cache
+from assay.protocol.seal import Sealer
+from assay.server.calls.client_state import ClientStates
+from assay.server.calls.running_calls import RunningCalls
+from assay.server.feature import Features
+from assay.server.handlers.thread_pool import ThreadPool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Services:
+    """Shared by all calls of one server. `Call` depends on this value instead of on `Server`, and so does
+    everything that serves calls."""
+
+    server: Any
+    """The `Server` itself, for `Context.server`; typed there, because `Server` depends on this module."""
+    limits: Limits
+    features: Features
+    thread_pool: ThreadPool
+    sealer: Sealer
+    client_states: ClientStates
+    cache: Cache
+    """How long clients may reuse lists."""
+    lifespan_value: Callable[[AbstractEventLoop], Any]
+    """Returns what the server's lifespan has yielded, for `Context.lifespan`."""
+    dependency_overrides: dict[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
+    """Dependency functions, and what is called instead of them: see `Server.override`."""
+    running: RunningCalls = field(default_factory=RunningCalls)

@@ -1,0 +1,1 @@
+"""The functions of authors: their signatures, their dependencies, and how they are run."""

@@ -1,0 +1,1 @@
+"""Functions and objects around the methods of a server."""
