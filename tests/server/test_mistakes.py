@@ -5,6 +5,8 @@ Each row is code as an author might write it, the cause as the message names it,
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import NamedTuple
 
 import pytest
@@ -82,13 +84,174 @@ MISTAKES = {
     "icons that are paths": Mistake(
         "Server('x', icons=['a.png'])", "icons must be Icon objects", "icons=[Icon("
     ),
+    "class that is no JSON type": Mistake(
+        "class C: ...\n@server.tool\ndef f(a: C): ...",
+        "f: parameter a: C is not a JSON type",
+        "write a dataclass",
+    ),
+    "return type that is no JSON type": Mistake(
+        "class C: ...\n@server.tool\ndef f() -> C: ...", "tool f: C is not a JSON type", "write a dataclass"
+    ),
+    "function as an argument": Mistake(
+        "@server.tool\ndef f(a: Callable[[], int]): ...", "f: parameter a", "write a type that JSON can hold"
+    ),
+    "method without its object": Mistake(
+        "class C:\n    @server.tool\n    def f(self, a: int): ...",
+        "C.f is a method without its object",
+        "C(…).f",
+    ),
+    "constraint without a meaning": Mistake(
+        "from pydantic import Field\n@server.tool\ndef f(a: Annotated[int, Field(min_length=3)]): ...",
+        "f: parameter a: Annotated[int, MinLen(min_length=3)]: min_length limits strings and containers",
+        "leave it out",
+    ),
+    "pattern that is none": Mistake(
+        "from pydantic import Field\n@server.tool\ndef f(a: Annotated[str, Field(pattern='(')]): ...",
+        "f: parameter a: pattern '(' is not a regular expression",
+        "escape characters",
+    ),
+    "Field in a Struct": Mistake(
+        "import msgspec\nfrom pydantic import Field\n"
+        "class Size(msgspec.Struct):\n    width: Annotated[int, Field(ge=1)]\n"
+        "@server.tool\ndef f(size: Size): ...",
+        "f: parameter size: Size.width",
+        "write msgspec.Meta(…), or make it a dataclass or pydantic model",
+    ),
+    "resource without a URI": Mistake(
+        "@server.resource\ndef f(): ...",
+        "@server.resource needs a URI",
+        '@server.resource("config://settings")',
+    ),
+    "resource with a path": Mistake(
+        "@server.resource('notes')\ndef f(): ...", "'notes'", "write a scheme in front, as in notes://today"
+    ),
+    "template without a parameter": Mistake(
+        "@server.resource('a://{x}')\ndef f(): ...", "f has no parameter for {x}", "add it to f, or remove"
+    ),
+    "parameter without a variable": Mistake(
+        "@server.resource('a://b')\ndef f(x: str): ...",
+        "the URI has no variable for parameter x",
+        "add {x} to the URI",
+    ),
+    "template that is none": Mistake(
+        "@server.resource('a://{x')\ndef f(x: str): ...",
+        "unclosed expression",
+        "write variables as in notes://{day}",
+    ),
+    "equal templates": Mistake(
+        "@server.resource('a://{x}')\ndef f(x: str): ...\n@server.resource('a://{y}')\ndef g(y: str): ...",
+        "a://{x} matches the same URIs",
+        "keep one of them",
+    ),
+    "name by position": Mistake(
+        "@server.tool('add')\ndef f(): ...", "@server.tool('add')", "@server.tool(name=...)"
+    ),
+    "completion without a target": Mistake(
+        "@server.completion('review', 'language')\ndef f(): ...",
+        "no such prompt or resource template",
+        "register that first",
+    ),
+    "completion of another argument": Mistake(
+        "@server.prompt\ndef review(code: str): ...\n@server.completion('review', 'language')\ndef f(): ...",
+        "it has no argument 'language'",
+        "choose from code",
+    ),
+    "scopes as text": Mistake(
+        "@server.tool(scopes='read write')\ndef f(): ...",
+        "tool f: scopes must be a list",
+        "scopes=['read', 'write']",
+    ),
+    "concurrency of zero": Mistake(
+        "@server.tool(concurrency=0)\ndef f(): ...", "concurrency", "must be at least 1"
+    ),
+    "input schema of a string": Mistake(
+        "@server.tool(input_schema={'type': 'string'})\ndef f(**a: Any): ...",
+        'must have "type": "object"',
+        "have names",
+    ),
+    "output schema of a string": Mistake(
+        "@server.tool(output_schema={'type': 'string'})\ndef f(): ...",
+        'must have "type": "object"',
+        "in an object",
+    ),
+    "unknown capability": Mistake(
+        "Server('x', capabilities={'tolls': True})", "unknown capability: tolls", "tools"
+    ),
+    "limit of zero": Mistake("Limits(depth=0)", "limits.depth", "must be greater than zero"),
+    "short sealing key": Mistake("Server('x', sealing=b'x')", "at least 16 bytes", "secrets.token_bytes(32)"),
+    "unknown revision": Mistake(
+        "Server('x', revisions=['2024-01-01'])", "unknown revision: '2024-01-01'", "choose from 2024-11-05"
+    ),
+    "no revision": Mistake(
+        "Server('x', revisions=[])", "no revision would be served", "choose from 2024-11-05"
+    ),
+    "lifespan that is no context manager": Mistake(
+        "async def life(server): ...\nServer('x', lifespan=life)",
+        "lifespan life is not a context manager",
+        "@contextlib.asynccontextmanager",
+    ),
+    "dependency that was called": Mistake(
+        "def get() -> int: return 1\n@server.tool\ndef f(a: int = Depends(get())): ...",
+        "Depends takes a function, not a int",
+        "without calling it",
+    ),
+    "dependency with an open parameter": Mistake(
+        "def get(x: int) -> int: return 1\n@server.tool\ndef f(a: Annotated[int, Depends(get)]): ...",
+        "f: dependency get: parameter x cannot be filled in",
+        "give it a default or Depends",
+    ),
+    "middleware that is no coroutine": Mistake(
+        "@server.middleware\ndef m(call, next): ...",
+        "middleware m is not a coroutine function",
+        "async def m(call, next)",
+    ),
+    "middleware with one parameter": Mistake(
+        "@server.middleware\nasync def m(call): ...", "does not take two parameters", "(call, next)"
+    ),
+    "middleware of an unknown method": Mistake(
+        "@server.middleware('tools/cal')\nasync def m(call, next): ...",
+        "no method 'tools/cal'",
+        "'tools/call'",
+    ),
+    "notification without a method": Mistake(
+        "@server.on_notification\nasync def f(): ...",
+        "@server.on_notification needs a method",
+        '@server.on_notification("orders/changed")',
+    ),
+    "notification that is a request": Mistake(
+        "@server.on_notification('tools/call')\nasync def f(): ...",
+        "tools/call is not a notification",
+        "choose another",
+    ),
+    "scope of the wrong type": Mistake(
+        "asyncio.run(server.handle(b'{}', scope={'principal': 1}))",
+        "scope must be a Scope",
+        "scope=Scope(principal=...)",
+    ),
+    "context outside of a call": Mistake("current_context()", "no call is being served here", "in handlers"),
+    "image without content": Mistake("Image()", "Image needs either bytes or path=", "Image(path=...)"),
+    "unknown transport": Mistake("server.run('htp')", "unknown transport: 'htp'", "http"),
+    "transport of fastmcp": Mistake("server.run('streamable-http')", "unknown transport", 'is "http" here'),
+    "transport of old": Mistake(
+        "server.run('sse')", "HTTP+SSE, which Streamable HTTP replaced", 'use "http"'
+    ),
+    "option with a typing error": Mistake(
+        "server.run('http', prot=1)", "unknown option: prot", "did you mean port?"
+    ),
+    "port on stdio": Mistake("server.run(port=3000)", "stdio takes no options: port", 'run("http", …)'),
+    "port that is none": Mistake("server.run('http', port=99999)", "port", "from 0 to 65535"),
+    "name of fastmcp's server": Mistake("server.add_tool", "add_tool", "write server.tools.add(function)"),
 }
 
 
 @pytest.mark.parametrize(("source", "cause", "fix"), MISTAKES.values(), ids=MISTAKES)
-def test_message_names_the_cause_and_the_fix(source: str, cause: str, fix: str) -> None:
+def test_message_names_the_cause_and_the_fix(
+    source: str, cause: str, fix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("authored")
+    monkeypatch.setitem(sys.modules, "authored", module)  # where annotations are looked up
     with pytest.raises(Exception) as mistake:
-        exec(compile(BEGINNING + source, "server.py", "exec"), {"__name__": "server"})
+        exec(compile(BEGINNING + source, "authored.py", "exec"), vars(module))
     message = str(mistake.value)
     assert cause in message and fix in message
     assert len(message.splitlines()) == 1

@@ -42,7 +42,9 @@ class HmacSealer:
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or any(len(key) < 16 for key in keys):
-            raise ValueError("give at least one sealing key, each of at least 16 bytes")
+            raise ValueError(
+                "give at least one sealing key, each of at least 16 bytes: secrets.token_bytes(32) makes one"
+            )
         self._keys = tuple(keys)
 
     def seal(self, payload: bytes) -> str:

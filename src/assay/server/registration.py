@@ -244,6 +244,7 @@ class Registration(ServerHints):
         Args:
             method: The method of the notification: one of the protocol, or your own.
         """
+        check_argument("on_notification", method, "a method", '@server.on_notification("orders/changed")')
 
         def register(decorated: F) -> F:
             self.notifications.add(method, decorated)

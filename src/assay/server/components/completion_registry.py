@@ -36,9 +36,11 @@ class Completions:
         """
         known = self._arguments(target)
         if known is None:
-            raise RegistrationError(f"completion for {target!r}: no such prompt or resource template")
+            problem = f"completion for {target!r}: no such prompt or resource template"
+            raise RegistrationError(f"{problem}: register that first, and name it as it is registered")
         if argument not in known:
-            raise RegistrationError(f"completion for {target!r}: it has no argument {argument!r}")
+            choice = f"choose from {', '.join(known)}" if known else "it has no arguments"
+            raise RegistrationError(f"completion for {target!r}: it has no argument {argument!r}: {choice}")
         if self._find(target, argument) is not None:
             raise RegistrationError(f"completion for {target!r}: argument {argument!r} has one already")
         component = self._component(target)

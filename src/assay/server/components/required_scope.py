@@ -18,7 +18,7 @@ def read_scopes(scopes: Sequence[str], owner: str) -> tuple[str, ...]:
         RegistrationError: these are not scopes, such as a single string instead of a list.
     """
     if isinstance(scopes, str):
-        raise RegistrationError(f'{owner}: scopes must be a list, such as ["{scopes}"]')
+        raise RegistrationError(f"{owner}: scopes must be a list: write scopes={scopes.split()!r:.80}")
     unique = tuple(dict.fromkeys(scopes))
     for scope in unique:
         if not isinstance(scope, str) or not SCOPE_TOKEN.fullmatch(scope):

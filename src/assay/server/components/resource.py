@@ -170,14 +170,16 @@ def _template(uri: str) -> UriTemplate | None:
     try:
         return UriTemplate(uri)
     except InvalidTemplate as error:
-        raise RegistrationError(f"resource {uri}: {error}") from None
+        raise RegistrationError(f"resource {uri}: {error}: write variables as in notes://{{day}}") from None
 
 
 def _check_static(uri: str, size: int | None) -> None:
     try:
         check_uri(uri)
     except InvalidUri as error:
-        raise RegistrationError(f"resource {uri}: {error}") from None
+        raise RegistrationError(
+            f"resource {uri}: {error}: write a scheme in front, as in notes://today"
+        ) from None
     if size is not None and size < 0:
         raise RegistrationError(f"resource {uri}: size must not be negative: {size}")
 
@@ -188,10 +190,12 @@ def _check_variables(uri: str, template: UriTemplate | None, signature: Signatur
     required = {parameter.wire_name for parameter in signature.parameters if parameter.required}
     if variables - names:
         missing = ", ".join(sorted(variables - names))
-        raise RegistrationError(f"resource {uri}: {signature.name} has no parameter for {{{missing}}}")
+        problem = f"resource {uri}: {signature.name} has no parameter for {{{missing}}}"
+        raise RegistrationError(f"{problem}: add it to {signature.name}, or remove the variable from the URI")
     if required - variables:
         missing = ", ".join(sorted(required - variables))
-        raise RegistrationError(f"resource {uri}: the URI has no variable for parameter {missing}")
+        problem = f"resource {uri}: the URI has no variable for parameter {missing}"
+        raise RegistrationError(f"{problem}: add {{{missing}}} to the URI, or give the parameter a default")
 
 
 def _annotations(annotations: Annotations | Mapping[str, Any] | None, uri: str) -> Annotations | None:

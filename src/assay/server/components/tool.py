@@ -64,9 +64,8 @@ class SchemaArguments:
 
     def __init__(self, schema: Mapping[str, Any], signature: Signature) -> None:
         if schema.get("type") != "object":
-            raise RegistrationError(
-                f'{signature.name}: an input schema must have "type": "object" at its root'
-            )
+            problem = f'{signature.name}: an input schema must have "type": "object" at its root'
+            raise RegistrationError(f"{problem}: arguments have names")
         self.schema = schema
         self._signature = signature
         self._validator = Validator(schema)

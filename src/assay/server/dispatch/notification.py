@@ -148,8 +148,7 @@ class Notifications:
         try:
             check_method(method)
         except ValueError as error:
-            hint = ': write @server.on_notification("method")' if callable(method) else ""
-            raise RegistrationError(f"{error}{hint}") from None
+            raise RegistrationError(str(error)) from None
         handler = NotificationHandler(method, function, self._limit)
         self.by_method[method] = (*self.by_method.get(method, ()), handler)
 

@@ -67,7 +67,7 @@ class Output:
 
     def _use(self, schema: Mapping[str, Any]) -> None:
         if schema.get("type") != "object":
-            raise RegistrationError('an output schema must have "type": "object" at its root')
+            raise RegistrationError('an output schema must have "type": "object" at its root: wrap other values in an object')
         self.schema = self.unwrapped_schema = schema
         self._check = _validate(schema)
 

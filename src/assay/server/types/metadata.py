@@ -196,6 +196,11 @@ def _timezone(zone: Any) -> dict[str, Any]:
 def _pattern(pattern: Any) -> dict[str, Any] | None:
     if isinstance(pattern, re.Pattern):
         return {"pattern": pattern.pattern} if pattern.flags == re.UNICODE else None
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        problem = f"pattern {pattern!r:.80} is not a regular expression: {error}"
+        raise RegistrationError(f"{problem}; escape characters that stand for themselves") from None
     return {"pattern": pattern}
 
 

@@ -62,7 +62,10 @@ class PydanticAdapter:
             self._adapter = _adapter(annotation, BYTES if base64 else None)
             self.schema()
         except CANNOT_READ as error:
-            raise RegistrationError(f"{self._name}: pydantic cannot read it: {_reason(error)}") from None
+            fix = "write a type that JSON can hold, such as a dataclass or pydantic model"
+            raise RegistrationError(
+                f"{self._name}: pydantic cannot read it: {_reason(error)}; {fix}"
+            ) from None
 
     def schema(self, mode: Mode = "validation") -> dict[str, Any]:
         return self._adapter.json_schema(
