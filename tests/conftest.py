@@ -3,6 +3,11 @@
 import gc
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no fault of the code: no test depends on time.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.hookimpl(trylast=True)

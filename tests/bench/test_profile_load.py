@@ -19,7 +19,7 @@ from tests.driving.hosts import on_assay
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The server that is measured; what a test puts around it is gone after."""
-    monkeypatch.setattr(assay_profile.server.tables, "layers", ())
+    monkeypatch.setattr(assay_profile.server.tables, "middlewares", ())
     monkeypatch.setattr(assay_profile.server, "strictness", assay_profile.server.strictness)
     assay_profile.server.tables.clear()
     yield assay_profile.server

@@ -91,8 +91,8 @@ class Parser(argparse.ArgumentParser):
         hint = suggestion(option, [name for action in visible for name in action.option_strings])
         if hint is None:
             hint = f"`{self.prog} --help` shows all options"
-            if self.takes_command:
-                hint += "; options of your own command go after `--`"
+        if self.takes_command:
+            hint += f"{'' if hint.endswith('?') else ';'} options of your own command go after `--`"
         raise CommandFailed(ExitCode.USAGE, f"unknown option: {option}", hint)
 
 

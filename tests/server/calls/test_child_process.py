@@ -139,8 +139,8 @@ async def test_client_gets_the_failure() -> None:
 
 
 async def test_failure_by_a_signal_is_named() -> None:
-    with pytest.raises(ProcessError, match="sh was ended by SIGHUP"):
-        await run("sh", "-c", "kill -HUP $$")
+    with pytest.raises(ProcessError, match="sh was ended by SIGTERM"):
+        await run("sh", "-c", "kill -TERM $$")
 
 
 async def test_unchecked_failure_is_a_result() -> None:
