@@ -1,0 +1,56 @@
+"""A server in the same process: encoded messages, no sockets. Each request runs in the task of its call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.model.client_limits import ClientLimits
+from assay.model.definition import ToolDefinition
+from assay.model.jsonrpc import Request
+from assay.protocol.codec import encode
+from assay.revisions.revision import Revision
+from assay.transport.memory import MemoryConnection
+from assay.transport.port import Endpoint
+
+from .port import Outgoing, Receiver, deliver
+
+
+class MemoryLink:
+    endpoint = ""
+    is_stateless = False
+
+    def __init__(self, server: Endpoint, limits: ClientLimits) -> None:
+        self._server = server
+        self._limits = limits.codec
+        self._connection: MemoryConnection | None = None
+
+    async def open(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+        self._connection = MemoryConnection(self._server, take=self._take)
+
+    def _take(self, message: bytes) -> None:
+        deliver(message, self._limits, self._receiver)
+
+    async def send(self, message: Outgoing, revision: Revision) -> None:
+        if self._connection is None:
+            return
+        reply = await self._connection.deliver(encode(message))
+        if reply is not None and isinstance(message, Request):
+            self._take(reply)
+
+    def ends_on_leaving(self, revision: Revision) -> bool:
+        return True  # the handler runs in the task that leaves
+
+    async def follow(self, revision: Revision) -> None:
+        return
+
+    def learn(self, tools: Iterable[ToolDefinition]) -> None:
+        return
+
+    def context(self) -> str:
+        return ""
+
+    async def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
