@@ -97,6 +97,8 @@ class Client(Calls):
         self._session: Session | None = None
         self._opening: asyncio.Lock | None = None
         self._closing: asyncio.Task[None] | None = None
+        self._retired: list[Session] = []
+        """Sessions that the server has ended, with calls in progress."""
 
     # Life.
 
@@ -129,9 +131,14 @@ class Client(Calls):
             session, self._session = self._session, None
             if session is None:
                 return
-            self._closing = asyncio.get_running_loop().create_task(session.close())
+            self._closing = asyncio.get_running_loop().create_task(self._close([session, *self._retired]))
         # Shielded: a caller that is cancelled must not leave a process behind.
         await asyncio.shield(self._closing)
+
+    async def _close(self, sessions: list[Session]) -> None:
+        self._retired = []
+        for session in sessions:
+            await session.close()
 
     async def __aenter__(self) -> Self:
         return await self.open()
@@ -226,7 +233,11 @@ class Client(Calls):
                 if self._restarts <= 0:
                     raise lost.reason
                 self._restarts -= 1
-            await lost.close()
+                await lost.close()
+            else:
+                # Other calls may still get their answers.
+                self._retired = [each for each in self._retired if not each.is_closed] + [lost]
+                lost.spawn(lost.retire())
             session = await self._open_session()
             if self._session is None:  # closed meanwhile
                 await session.close()

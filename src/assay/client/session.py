@@ -98,8 +98,10 @@ class Session:
         self._sent = Correlation(received_error, ClientClosed)
         self._meta: Raw | None = None
         self.agreement: Agreement | None = None
+        self.is_closed = False
         self.is_lost = False
         self._why_lost: Callable[[], ClientError] = ClientClosed
+        self._idle: asyncio.Event | None = None
         self._create_future = asyncio.get_running_loop().create_future
 
     # Opening.
@@ -301,6 +303,8 @@ class Session:
             raise
         finally:
             self._sent.forget(request_id)
+            if self._idle is not None and not len(self._sent):
+                self._idle.set()
             if progress is not None:
                 self._incoming.progress.pop(request_id, None)
             if answer.done() and not answer.cancelled():
@@ -315,12 +319,13 @@ class Session:
         return {**(params or {}), "_meta": {**own, **meta, "progressToken": request_id}}
 
     def _withdraw(self, request_id: str, method: str, revision: Revision) -> None:
-        """Cancel a request for the server, unless leaving it has done so; `initialize` cannot be
-        cancelled."""
-        if method == "initialize" or self.is_lost or self._link.ends_on_leaving(revision):
+        """Cancel a request for the server; `initialize` cannot be cancelled."""
+        if method == "initialize" or self.is_lost:
             return
         params = {"requestId": request_id, "reason": "the client no longer waits"}
-        self.spawn(self._link.send(Notification("notifications/cancelled", params), revision))
+        rest = self._link.cancel(Notification("notifications/cancelled", params), revision)
+        if rest is not None:
+            self.spawn(rest)
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
         self._link.learn(tools)
@@ -371,8 +376,16 @@ class Session:
             level = logger.debug if isinstance(error, ClientError) else logger.error
             level("a task of the client failed: %s", error)
 
+    async def retire(self) -> None:
+        """Close when the calls in progress have ended: another session serves the further ones."""
+        self._idle = asyncio.Event()
+        if len(self._sent):
+            await self._idle.wait()
+        await self.close()
+
     async def close(self) -> None:
         """End everything, in bounded time. Idempotent."""
+        self.is_closed = True
         self._sent.close(ClientClosed)
         current = asyncio.current_task()
         tasks = [task for task in self._tasks if task is not current]

@@ -84,7 +84,12 @@ class SyncClient:
     @staticmethod
     def _serve(loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)
-        loop.run_forever()
+        try:
+            loop.run_forever()
+        finally:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.run_until_complete(loop.shutdown_default_executor())  # names were resolved in its threads
+            loop.close()
 
     def _stop(self) -> None:
         loop, thread = self._loop, self._thread
@@ -92,8 +97,6 @@ class SyncClient:
         if loop is not None and thread is not None:
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.close()
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop is None:

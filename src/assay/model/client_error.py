@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 BODY_CHARACTERS: Final = 500
 """How much of a body an error shows."""
+COMMAND_CHARACTERS: Final = 200
 
 
 class ClientError(AssayError):
@@ -55,7 +56,12 @@ class ServerDied(ConnectionFailed):
 
     def __str__(self) -> str:
         ending = "closed its output" if self.exit_code is None else f"ended with exit code {self.exit_code}"
-        return f"the server {visible(self.command)} {ending}{quoted_lines(self.stderr, self.stray)}"
+        command = (
+            self.command
+            if len(self.command) <= COMMAND_CHARACTERS
+            else f"{self.command[:COMMAND_CHARACTERS]}…"
+        )
+        return f"the server {visible(command)} {ending}{quoted_lines(self.stderr, self.stray)}"
 
 
 class HttpFailure(ClientError):

@@ -66,10 +66,12 @@ class Correlation:
 
         A response that arrives after `forget` is valid, and ignored.
         """
-        if not isinstance(message.id, str) or not self._was_sent(message.id):
+        if not isinstance(message.id, str):
             return False
         waiter = self._waiting.pop(message.id, None)
-        if waiter is None or waiter.done():
+        if waiter is None:
+            return self._was_sent(message.id)
+        if waiter.done():
             return True
         if message.result is not UNSET:
             waiter.set_result(message.result)

@@ -13,13 +13,15 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import Final, cast
+from io import FileIO
+from typing import Any, Final, cast
 
 from msgspec import Struct
 
 from assay.model.client_error import ConnectionFailed, InvalidAnswer, ServerDied, quoted_lines
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
+from assay.model.jsonrpc import Notification
 from assay.protocol.codec import encode
 from assay.protocol.framing.lines import LineFramer, LineTooLong
 from assay.revisions.revision import Revision
@@ -71,6 +73,7 @@ class ChildLink(asyncio.SubprocessProtocol):
         self._stray: deque[str] = deque(maxlen=limits.stderr_lines)
         self._transport: asyncio.SubprocessTransport | None = None
         self._stdin: asyncio.WriteTransport | None = None
+        self._output: asyncio.BaseTransport | None = None
         self._writable = asyncio.Event()
         self._writable.set()
         self._exited = asyncio.Event()
@@ -83,14 +86,27 @@ class ChildLink(asyncio.SubprocessProtocol):
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
+        if sys.platform == "win32":
+            await self._start(stdout=asyncio.subprocess.PIPE)
+            return
+        # A pipe of our own: asyncio passes on what it reads from its own one in a further round of the loop.
+        source, sink = os.pipe()
+        output = FileIO(source)
+        try:
+            await self._start(stdout=sink, start_new_session=True)
+            loop = asyncio.get_running_loop()
+            self._output, _ = await loop.connect_read_pipe(lambda: _Output(self), output)
+        except BaseException:
+            output.close()
+            raise
+        finally:
+            os.close(sink)
+
+    async def _start(self, **options: Any) -> None:
         loop, command = asyncio.get_running_loop(), self._command
         try:
             transport, _ = await loop.subprocess_exec(
-                lambda: self,
-                *command.words,
-                env=command.environment(),
-                cwd=command.cwd,
-                start_new_session=sys.platform != "win32",
+                lambda: self, *command.words, env=command.environment(), cwd=command.cwd, **options
             )
         except (OSError, ValueError) as error:
             raise ConnectionFailed(_start_problem(command, error)) from error
@@ -104,8 +120,9 @@ class ChildLink(asyncio.SubprocessProtocol):
         if not self._writable.is_set():
             await self._writable.wait()
 
-    def ends_on_leaving(self, revision: Revision) -> bool:
-        return False
+    def cancel(self, notice: Notification, revision: Revision) -> None:
+        if self._stdin is not None and not self._stdin.is_closing():
+            self._stdin.write(encode(notice) + b"\n")
 
     async def follow(self, revision: Revision) -> None:
         return
@@ -121,7 +138,10 @@ class ChildLink(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
             self._errors.feed(data)
-            return
+        else:
+            self.feed(data)
+
+    def feed(self, data: bytes) -> None:
         for line in self._framer.feed(data):
             self._take(line)
 
@@ -199,6 +219,8 @@ class ChildLink(asyncio.SubprocessProtocol):
         finally:
             self._signal(transport, getattr(signal, "SIGKILL", signal.SIGTERM))
             transport.close()
+            if self._output is not None:
+                self._output.close()
         await self._has_exited()
 
     async def _has_exited(self) -> bool:
@@ -214,6 +236,17 @@ class ChildLink(asyncio.SubprocessProtocol):
                 transport.send_signal(number)
             else:
                 os.killpg(transport.get_pid(), number)
+
+
+class _Output(asyncio.Protocol):
+    """The standard output of the process."""
+
+    def __init__(self, link: ChildLink) -> None:
+        self.data_received = link.feed  # type: ignore[method-assign]
+        self._link = link
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._link.pipe_connection_lost(1, error)
 
 
 class _LastLines:

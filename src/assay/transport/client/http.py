@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct
 from assay.model.client_error import ClientError, ConnectionFailed, HttpFailure, InvalidAnswer, ServerError
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
-from assay.model.jsonrpc import ErrorBody, Request
+from assay.model.jsonrpc import ErrorBody, Notification, Request
 from assay.protocol.codec import encode
 from assay.protocol.http.parameter_header import HeaderParameter, header_parameters
 from assay.revisions.revision import Revision
@@ -77,8 +77,8 @@ class HttpLink:
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
 
-    def ends_on_leaving(self, revision: Revision) -> bool:
-        return revision.http.disconnect_cancels
+    def cancel(self, notice: Notification, revision: Revision) -> Coroutine[Any, Any, None] | None:
+        return None if revision.http.disconnect_cancels else self.send(notice, revision)
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
         self._parameters.update((tool.name, header_parameters(tool.input_schema)) for tool in tools)

@@ -57,7 +57,7 @@ class HttpConnection(asyncio.Protocol):
         self._transport.write(request)
 
     def abort(self) -> None:
-        """End the connection now, and with it the response."""
+        """End the connection now; a response in progress is forgotten."""
         self._response = None
         if self.is_open:
             self.is_open = False
@@ -81,25 +81,26 @@ class HttpConnection(asyncio.Protocol):
         # Heads, chunk sizes and trailers take memory without being a body.
         self._unproductive += len(data)
         if not self._has_head and self._unproductive > self._head_bytes + len(data):
-            return self._fail(self._too_long())
+            return self.fail(self._too_long())
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._fail(InvalidAnswer("the server switched protocols without being asked"))
+            self.fail(InvalidAnswer("the server switched protocols without being asked"))
         except httptools.HttpParserError as error:
             cause = error.__context__
             failure = cause if isinstance(cause, ClientError) else None
-            self._fail(failure or InvalidAnswer(f"the server's HTTP response is invalid: {error}"))
+            self.fail(failure or InvalidAnswer(f"the server's HTTP response is invalid: {error}"))
         else:
             if self._unproductive > self._head_bytes and self._response is not None:
-                self._fail(self._too_long())
+                self.fail(self._too_long())
 
     def _too_long(self) -> InvalidAnswer:
         return InvalidAnswer(
             f"the head of the server's HTTP response exceeds limits.head_bytes: {self._head_bytes} bytes"
         )
 
-    def _fail(self, error: ClientError) -> None:
+    def fail(self, error: ClientError) -> None:
+        """End the connection, and its response with this error."""
         response, self._response = self._response, None
         self.abort()
         if response is not None:

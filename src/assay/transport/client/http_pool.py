@@ -81,7 +81,7 @@ class HttpPool:
         self._idle.clear()
         connections = list(self._connections)
         for connection in connections:
-            connection.abort()
+            connection.fail(ClientClosed())
         waits = [connection.closed for connection in connections if hasattr(connection, "_transport")]
         if waits:
             await asyncio.wait(waits, timeout=self._limits.close_timeout)

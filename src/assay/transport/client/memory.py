@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
+from typing import Final
 
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
-from assay.model.jsonrpc import Request
+from assay.model.jsonrpc import Notification, Request
 from assay.protocol.codec import encode
 from assay.revisions.revision import Revision
 from assay.transport.memory import MemoryConnection
 from assay.transport.port import Endpoint
 
 from .port import Outgoing, Receiver, deliver
+
+UNYIELDING: Final = 16
+"""Messages after which other tasks get a turn: a call that never waits does not reach the event loop."""
 
 
 class MemoryLink:
@@ -23,6 +28,7 @@ class MemoryLink:
         self._server = server
         self._limits = limits.codec
         self._connection: MemoryConnection | None = None
+        self._since_turn = 0
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
@@ -37,9 +43,13 @@ class MemoryLink:
         reply = await self._connection.deliver(encode(message))
         if reply is not None and isinstance(message, Request):
             self._take(reply)
+        self._since_turn += 1
+        if self._since_turn >= UNYIELDING:
+            self._since_turn = 0
+            await asyncio.sleep(0)
 
-    def ends_on_leaving(self, revision: Revision) -> bool:
-        return True  # the handler runs in the task that leaves
+    def cancel(self, notice: Notification, revision: Revision) -> None:
+        return  # the handler runs in the task that was cancelled
 
     async def follow(self, revision: Revision) -> None:
         return

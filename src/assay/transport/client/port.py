@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final, Protocol
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Final, Protocol
 
 from assay.model.client_error import ClientError, HttpFailure, InvalidAnswer
 from assay.model.definition import ToolDefinition
@@ -65,8 +65,9 @@ class Link(Protocol):
             ClientError: it could not be sent, or not answered.
         """
 
-    def ends_on_leaving(self, revision: Revision) -> bool:
-        """Whether cancelling `send` already cancels the request for the server."""
+    def cancel(self, notice: Notification, revision: Revision) -> Coroutine[Any, Any, None] | None:
+        """Cancel a request whose `send` was cancelled, or whose answer is no longer awaited. Sends the notice
+        before any later message, unless leaving has cancelled the request. Returns what is left to do."""
 
     async def follow(self, revision: Revision) -> None:
         """Receive what the server sends outside of answers; returns at once if `send` needs no help."""

@@ -15,6 +15,7 @@ import httptools
 from assay.model.client_error import ClientError, ConnectionFailed, HttpFailure, InvalidAnswer
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
+from assay.model.jsonrpc import Notification
 from assay.protocol.codec import encode
 from assay.protocol.framing.websocket import (
     NORMAL,
@@ -105,8 +106,9 @@ class WebSocketLink(asyncio.Protocol):
         if not self._writable.is_set():
             await self._writable.wait()
 
-    def ends_on_leaving(self, revision: Revision) -> bool:
-        return False
+    def cancel(self, notice: Notification, revision: Revision) -> None:
+        if self._reader is not None:
+            self._write(frame(TEXT, encode(notice), mask=os.urandom(4)))
 
     async def follow(self, revision: Revision) -> None:
         return
