@@ -56,6 +56,26 @@ async def test_a_forgotten_session_is_opened_again_and_the_call_repeated() -> No
         assert sessions.calls == ["session-1", *["session-2"] * 4]
 
 
+async def test_a_list_begins_again_if_the_session_ends_between_two_pages() -> None:
+    sessions = Sessions()
+    cursors: list[str | None] = []
+
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        session = request.headers.get("mcp-session-id", "")
+        if b"tools/list" not in request.body or session in sessions.forgotten:
+            return await sessions.respond(request, writer)
+        cursors.append(request.message.get("params", {}).get("cursor"))
+        page: dict[str, Any] = {"tools": []}
+        if session == "session-1":
+            page["nextCursor"] = "of session 1"
+            sessions.forgotten.add(session)
+        writer.write(http_response("200 OK", result(request, page)))
+
+    async with raw_http(respond) as server, Client(server.url, revision=BEFORE) as client:
+        assert await client.tools() == []
+        assert cursors == [None, None]
+
+
 async def test_a_server_that_forgets_every_session_is_an_error() -> None:
     sessions = Sessions()
     sessions.forgotten |= {f"session-{number}" for number in range(10)}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from assay import (
     Change,
@@ -19,14 +20,20 @@ from assay import (
     InvalidAnswer,
     LogMessage,
     Root,
+    RpcError,
     Sampled,
     SamplingRequest,
     Server,
     Text,
     ToolFailed,
 )
+from assay.client.answer import Handlers
+from assay.client.callback import CallbackQueue
+from assay.client.incoming import Incoming, Notices
+from assay.protocol.codec import decode_message
 from assay.revisions.registry import DATES
 from tests.client.everything import TRANSPORTS, connected
+from tests.client.scripted import DISCOVERY, INITIALIZED, HttpRequest, Writer, http_response, raw_http, result
 from tests.driving.answer import PATIENCE
 
 NEWEST, BEFORE = DATES[-1], DATES[-2]
@@ -97,6 +104,40 @@ async def test_roots_are_paths_uris_or_come_from_a_function(revision: str, tmp_p
         assert text == f'["{tmp_path.as_uri()}","https://example.com/data","file:///x"]'
 
 
+async def test_changed_roots_are_announced_where_the_revision_has_that() -> None:
+    for revision, count in ((BEFORE, 1), (NEWEST, 0)):
+        messages: list[dict[str, Any]] = []
+
+        async def respond(request: HttpRequest, writer: Writer, messages: Any = messages) -> None:
+            messages.append(request.message if request.body else {})
+            method = messages[-1].get("method")
+            if method == "server/discover":
+                writer.write(http_response("200 OK", result(request, DISCOVERY)))
+            elif method == "initialize":
+                writer.write(http_response("200 OK", result(request, INITIALIZED)))
+            else:
+                writer.write(http_response("202 Accepted"))
+
+        async with (
+            raw_http(respond) as server,
+            Client(server.url, revision=revision, roots=lambda: []) as client,
+        ):
+            await client.roots_changed()
+        methods = [message.get("method") for message in messages]
+        assert methods.count("notifications/roots/list_changed") == count
+
+
+async def test_changes_of_another_stream_are_ignored() -> None:
+    changes: list[Any] = []
+    incoming = Incoming(Handlers(), Notices(None, changes.append), CallbackQueue(9), None, None, 1)  # type: ignore[arg-type]
+    incoming.subscription = "assay-2"
+    for stream in ("assay-1", "assay-2"):
+        meta = f'{{"_meta":{{"io.modelcontextprotocol/subscriptionId":"{stream}"}}}}'
+        body = f'{{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{meta}}}'
+        incoming.notify(decode_message(body.encode()))
+    assert changes == [Change("tools")]
+
+
 @both
 async def test_a_url_to_open_reaches_the_handler(revision: str) -> None:
     server = Server("asking")
@@ -126,6 +167,30 @@ async def test_a_question_without_a_handler_names_the_option() -> None:
     async with connected("memory", capabilities={"elicitation": {}}) as client:
         with pytest.raises(InvalidAnswer, match="pass elicitation= to Client"):
             await client.call("test_input_required_result_elicitation")
+
+
+@both
+async def test_tools_for_the_model_are_refused_unless_they_are_declared(revision: str) -> None:
+    server = Server("asking")
+
+    @server.tool
+    async def ask(ctx: Context) -> str:
+        return (await ctx.sample("Hello", max_tokens=5, tools=[{"name": "x", "inputSchema": {}}])).text
+
+    declared: dict[str, Any] = {"sampling": {"tools": {}}}
+    async with Client(server, revision=revision, sampling=sample, capabilities=declared) as client:
+        assert (await client.call("ask")).text == "answer to Hello"
+
+
+async def test_what_a_server_asks_although_it_is_not_declared_is_refused() -> None:
+    handlers = Handlers(sample, answer, None, {"elicitation": {"form": {}}})
+    sampling = b'{"messages":[],"maxTokens":1,"tools":[]}'
+    url = b'{"message":"x","mode":"url","url":"https://example.com"}'
+    for method, params in (("sampling/createMessage", sampling), ("elicitation/create", url)):
+        with pytest.raises(RpcError, match="the client does not support"):
+            await handlers.answer(method, Raw(params))
+    with pytest.raises(RpcError, match="method not found"):
+        await handlers.answer("com.example/unknown", Raw(b"{}"))
 
 
 def fail(request: Any) -> Any:
@@ -241,11 +306,6 @@ def test_roots_that_are_not_a_list_are_refused(roots: Any) -> None:
 
 
 async def test_invalid_notifications_are_logged_and_ignored(caplog: pytest.LogCaptureFixture) -> None:
-    from assay.client.answer import Handlers
-    from assay.client.callback import CallbackQueue
-    from assay.client.incoming import Incoming, Notices
-    from assay.protocol.codec import decode_message
-
     incoming = Incoming(Handlers(), Notices(fail, fail), CallbackQueue(10), None, None, 1)  # type: ignore[arg-type]
     incoming.progress["x"] = fail
     with caplog.at_level(logging.WARNING, "assay.client"):

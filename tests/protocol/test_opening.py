@@ -34,7 +34,7 @@ def as_raw(value: Any) -> Raw:
 
 def refusal(code: int, supported: list[str] | None = None, *, ended: bool = False) -> Refusal:
     data = None if supported is None else {"supported": supported}
-    return Refusal(ServerError(code, "no", data), code, data, ended)
+    return Refusal(ServerError(code, "no", data), code, data, ended=ended)
 
 
 def play(answers: list[Raw | Refusal], **options: Revision) -> tuple[Agreement, list[Attempt]]:
@@ -78,7 +78,7 @@ def test_any_other_error_to_the_probe_leads_to_the_handshake(code: int) -> None:
     assert agreement.revision.date == "2025-06-18"
     assert agreement.instructions == "hi"
     assert methods(attempts)[1] == ("initialize", HANDSHAKE[-1].date)
-    assert attempts[1].params["capabilities"] == {"roots": {}}
+    assert attempts[1].params["capabilities"] == {"roots": {"listChanged": True}}
 
 
 def test_a_server_that_ended_at_the_probe_gets_the_handshake_on_a_new_connection() -> None:
@@ -147,6 +147,12 @@ def test_a_pinned_revision_without_a_handshake_does_not_fall_back() -> None:
     assert "2030-01-01" in str(failure([discovery("2030-01-01")], pinned=NEWEST))
 
 
+def test_a_pinned_revision_that_a_refusal_lists_is_tried_again() -> None:
+    agreement, attempts = play([refusal(-32022, [NEWEST.date]), discovery(NEWEST.date)], pinned=NEWEST)
+    assert agreement.revision is NEWEST
+    assert len(attempts) == 2
+
+
 def test_a_discovery_without_our_version_leads_to_a_listed_one() -> None:
     agreement, attempts = play([discovery("2025-11-25"), initialized("2025-11-25")])
     assert agreement.revision is HANDSHAKE[-1]
@@ -160,6 +166,14 @@ def test_a_version_that_no_revision_has_is_an_error() -> None:
 @pytest.mark.parametrize("answer", [{}, {"supportedVersions": 1, "capabilities": {}}, [], "text"])
 def test_an_invalid_discovery_is_an_error_with_its_place(answer: Any) -> None:
     assert isinstance(failure([as_raw(answer)]), InvalidAnswer)
+
+
+def test_a_server_without_discovery_is_recognised_by_its_status() -> None:
+    """Only revisions without a handshake answer an unknown method with status 404."""
+    unknown = Refusal(ServerError(-32601, "no"), -32601, None, 404)
+    assert play([unknown], pinned=NEWEST)[0] == Agreement(NEWEST, {}, None)
+    assert play([unknown, refusal(-32601)])[0].revision is NEWEST
+    assert play([unknown, initialized("2025-11-25")])[0].revision is HANDSHAKE[-1]
 
 
 def test_an_unknown_pin_names_the_known_revisions() -> None:

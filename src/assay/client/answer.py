@@ -32,9 +32,11 @@ class Handlers(Struct, frozen=True):
     sampling: SamplingHandler | None = None
     elicitation: ElicitationHandler | None = None
     roots: Roots | None = None
+    further: Mapping[str, Any] = {}
+    """Capabilities that the user declares."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What the client declares: that which it can answer."""
+        """What the client declares: that which it can answer, and what the user says."""
         capabilities: dict[str, Any] = {}
         if self.sampling is not None:
             capabilities["sampling"] = {}
@@ -42,7 +44,12 @@ class Handlers(Struct, frozen=True):
             capabilities["elicitation"] = {"form": {}, "url": {}}
         if self.roots is not None:
             capabilities["roots"] = {}
-        return capabilities
+        return {**capabilities, **self.further}
+
+    def _require(self, capability: str, part: str) -> None:
+        """A question that was not declared MUST be refused (client/sampling, client/elicitation)."""
+        if part not in self.capabilities().get(capability, {}):
+            raise RpcError(INVALID_PARAMS, f"the client does not support {capability}.{part}")
 
     async def answer(self, method: str, params: Raw | UnsetType) -> Any:
         """The result for a question.
@@ -59,7 +66,10 @@ class Handlers(Struct, frozen=True):
     async def _sample(self, params: Raw) -> Sampled:
         if self.sampling is None:
             raise _unhandled("sampling")
-        reply = await _result(self.sampling(_decode(params, SamplingRequest)))
+        request = _decode(params, SamplingRequest)
+        if request.tools is not None or request.tool_choice is not None:
+            self._require("sampling", "tools")
+        reply = await _result(self.sampling(request))
         if isinstance(reply, str):
             return Sampled("assistant", Text(reply), "unknown", "endTurn")
         if not isinstance(reply, Sampled):
@@ -69,7 +79,10 @@ class Handlers(Struct, frozen=True):
     async def _elicit(self, params: Raw) -> ElicitAnswer:
         if self.elicitation is None:
             raise _unhandled("elicitation")
-        reply = await _result(self.elicitation(_decode(params, ElicitationRequest)))
+        request = _decode(params, ElicitationRequest)
+        if request.mode == "url":
+            self._require("elicitation", "url")
+        reply = await _result(self.elicitation(request))
         if reply is None:
             return ElicitAnswer("decline")
         if isinstance(reply, Mapping):

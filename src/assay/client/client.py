@@ -22,7 +22,9 @@ from .answer import ElicitationHandler, Handlers, Roots, SamplingHandler, read_r
 from .callback import Callback, logger
 from .calls import DEFAULT, Calls
 from .incoming import Notices
-from .session import CallOptions, Session, Settings
+from .listing import StaleCursor
+from .session import CallOptions, Session
+from .settings import Settings
 from .target import HttpOptions, link_factory
 
 if TYPE_CHECKING:
@@ -52,7 +54,8 @@ class Client(Calls):
         tls: Which servers to trust, and the client's certificate; by default what the system trusts.
         name: The client's name, for the server.
         version: The client's version.
-        capabilities: Further capabilities to declare, such as extensions.
+        capabilities: Further capabilities to declare, such as extensions, or `{"sampling": {"tools": {}}}` if
+            the sampling handler supports tools.
         limits: What a server can make the client hold or wait for; see `ClientLimits`.
         restarts: How often a server that died is started, or a lost connection opened, again. Only requests
             without an effect are sent twice.
@@ -86,10 +89,9 @@ class Client(Calls):
         self.limits = limits or ClientLimits()
         self.timeout = timeout
         self._make_link = link_factory(target, self.limits, HttpOptions(headers, tls))
-        handlers = Handlers(sampling, elicitation, read_roots(roots))
+        handlers = Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
         level = log_level or (None if on_log is None else "info")
-        declared = {**handlers.capabilities(), **(capabilities or {})}
-        identity = Identity(Implementation(name, version), declared, level)
+        identity = Identity(Implementation(name, version), handlers.capabilities(), level)
         pinned = None if revision is None else read_revision(revision)
         notices = Notices(on_log, on_change)
         self._settings = Settings(identity, self.limits, handlers, notices, pinned)
@@ -192,6 +194,11 @@ class Client(Calls):
         session.learn(usable)
         return usable
 
+    async def roots_changed(self) -> None:
+        """Notify the server that the result of the `roots` function has changed. In revisions without this
+        notification, the server asks when it needs the roots."""
+        await self._open_one.announce_roots()
+
     # Requests, and sessions that end before the client does.
 
     async def _request(
@@ -207,6 +214,7 @@ class Client(Calls):
         options = CallOptions(self.timeout if timeout is DEFAULT else timeout, progress)
         if session.is_lost:
             session = await self._replace(session)
+            _check_cursor(params)
         try:
             return await session.request(method, params, options)
         except SessionGone:
@@ -215,6 +223,7 @@ class Client(Calls):
             if not session.is_lost or method not in REPEATABLE or self._restarts <= 0:
                 raise
         session = await self._replace(session)
+        _check_cursor(params)
         return await session.request(method, params, options)
 
     async def _replace(self, lost: Session) -> Session:
@@ -244,6 +253,12 @@ class Client(Calls):
                 raise ClientClosed
             self._session = session
             return session
+
+
+def _check_cursor(params: dict[str, Any] | None) -> None:
+    """Cursors are not kept across sessions (server/utilities/pagination)."""
+    if params is not None and "cursor" in params:
+        raise StaleCursor("the session has ended, and with it the list: read it again from its beginning")
 
 
 def _has_valid_headers(tool: ToolDefinition) -> bool:

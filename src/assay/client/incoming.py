@@ -13,6 +13,7 @@ from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
 from assay.model.notice import Change, LogMessage, Progress
 from assay.protocol.codec import error_reply
+from assay.protocol.opening import PREFIX
 
 from .answer import Handlers
 from .callback import Callback, CallbackQueue, logger
@@ -37,6 +38,14 @@ class _ProgressParams(Progress, rename="camel"):
 
 class _Uri(Struct):
     uri: str
+
+
+class _Subscription(Struct):
+    subscription: int | str | None = field(name=f"{PREFIX}subscriptionId", default=None)
+
+
+class _WithSubscription(Struct):
+    meta: _Subscription = field(name="_meta", default_factory=_Subscription)
 
 
 class _Cancelled(Struct, rename="camel"):
@@ -70,6 +79,8 @@ class Incoming:
         self._questions: dict[RequestId, asyncio.Task[None]] = {}
         self.progress: dict[RequestId, Callback] = {}
         """Callbacks of the calls in progress, by their progress token."""
+        self.subscription: RequestId | None = None
+        """The id of the listen stream whose changes are ours; None in revisions without such streams."""
 
     def notify(self, message: Envelope) -> None:
         """Take a notification. Those without a callback, and invalid ones, are ignored."""
@@ -94,11 +105,15 @@ class Incoming:
                 self._queue.post(callback, Progress(notice.progress, notice.total, notice.message))
 
     def _on_change(self, method: str, params: Raw) -> None:
-        if self._notices.on_change is not None:
-            change = CHANGES.get(method)
-            if change is None:
-                change = Change("resource", msgspec.json.decode(params, type=_Uri).uri)
-            self._queue.post(self._notices.on_change, change)
+        if self._notices.on_change is None:
+            return
+        meta = msgspec.json.decode(params, type=_WithSubscription).meta
+        if self.subscription is not None and meta.subscription != self.subscription:
+            return  # of another stream on the same connection (basic/patterns/subscriptions)
+        change = CHANGES.get(method)
+        if change is None:
+            change = Change("resource", msgspec.json.decode(params, type=_Uri).uri)
+        self._queue.post(self._notices.on_change, change)
 
     def _on_cancelled(self, params: Raw) -> None:
         task = self._questions.get(msgspec.json.decode(params, type=_Cancelled).request_id)

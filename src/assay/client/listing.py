@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Raw, Struct, field
 
-from assay.model.client_error import InvalidAnswer
+from assay.model.client_error import ClientError, InvalidAnswer
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import (
     PromptDefinition,
@@ -19,6 +19,10 @@ from assay.model.definition import (
 )
 
 T = TypeVar("T")
+
+
+class StaleCursor(ClientError):
+    """The session that the cursor belongs to has ended."""
 
 
 class _AnyAnnotations(ToolAnnotations, forbid_unknown_fields=False, rename="camel", kw_only=True):
@@ -68,14 +72,22 @@ def decode_result(raw: Raw, expected: type[T], method: str) -> T:
         raise InvalidAnswer(f"the server's answer to {method} is invalid: {error}") from None
 
 
-async def collect(
-    method: str, request: Callable[[str, dict[str, Any]], Awaitable[Raw]], limits: ClientLimits
-) -> list[Any]:
-    """All entries of a list, over its pages.
+Requests = Callable[[str, dict[str, Any]], Awaitable[Raw]]
+
+
+async def collect(method: str, request: Requests, limits: ClientLimits) -> list[Any]:
+    """All entries of a list, over its pages; from the beginning again if the session ends between two.
 
     Raises:
         InvalidAnswer: the list does not end within the limits, or a page is invalid.
     """
+    try:
+        return await _collect(method, request, limits)
+    except StaleCursor:
+        return await _collect(method, request, limits)
+
+
+async def _collect(method: str, request: Requests, limits: ClientLimits) -> list[Any]:
     items: list[Any] = []
     params: dict[str, Any] = {}
     for _ in range(limits.pages):

@@ -16,38 +16,22 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from assay.model.client_error import (
     ClientClosed,
     ClientError,
-    ConnectionFailed,
-    HttpFailure,
     InvalidAnswer,
     ServerError,
     Timeout,
 )
-from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
 from assay.model.error import RpcError
 from assay.model.jsonrpc import Envelope, ErrorBody, Notification, Outcome, Request
 from assay.protocol.correlation import Correlation
-from assay.protocol.opening import Agreement, Attempt, Identity, Refusal, agree, declaration
+from assay.protocol.opening import ROOTS_CHANGED, Agreement, declaration
 from assay.revisions.revision import Asking, Opening, Revision
 from assay.transport.client.port import Link
 
-from .answer import Handlers
 from .callback import Callback, CallbackQueue, logger
 from .incoming import Incoming, Notices
-from .remembered import forget, recall, remember
-
-SAYS_NOTHING: Final = frozenset({401, 403, 407, 408, 421, 429, 502, 503, 504, *range(300, 400)})
-"""Statuses that do not depend on the revision: trying another would hide the reason."""
-
-
-class Settings(NamedTuple):
-    """What a session needs of the client."""
-
-    identity: Identity
-    limits: ClientLimits
-    handlers: Handlers
-    notices: Notices
-    pinned: Revision | None = None
+from .negotiation import negotiate
+from .settings import Settings
 
 
 class CallOptions(NamedTuple):
@@ -89,7 +73,7 @@ class Session:
         self._make_link = make_link
         self._settings = settings
         self._limits = settings.limits
-        self._link = make_link()
+        self.link = make_link()
         self._tasks: set[asyncio.Task[None]] = set()
         self._queue = CallbackQueue(settings.limits.notices)
         self._incoming = Incoming(
@@ -114,83 +98,42 @@ class Session:
         """
         try:
             async with asyncio.timeout(timeout):
-                await self._link.open(self)
-                self.agreement = await self._agree()
+                await self.link.open(self)
+                self.agreement = await negotiate(self, self._settings)
                 await self._begin(self.agreement)
         except TimeoutError as error:
             await self.close()
             if isinstance(error, ClientError):
                 raise
             raise Timeout(
-                f"the server did not open a session in {timeout:g} s{self._link.context()}"
+                f"the server did not open a session in {timeout:g} s{self.link.context()}"
             ) from None
         except BaseException:
             await self.close()
             raise
 
-    async def _agree(self) -> Agreement:
-        endpoint, settings = self._link.endpoint, self._settings
-        steps = agree(settings.identity, settings.pinned, recall(endpoint))
-        attempt = next(steps)
-        while True:
-            outcome = await self._try(attempt)
-            try:
-                attempt = steps.send(outcome)
-            except StopIteration as finished:
-                agreement: Agreement = finished.value
-                if settings.pinned is None:
-                    remember(endpoint, agreement.revision)
-                return agreement
-            except ClientError:
-                forget(endpoint)
-                raise
-
-    async def _try(self, attempt: Attempt) -> Raw | Refusal:
-        if attempt.fresh:
-            await self._renew()
-        is_probe = attempt.method == "server/discover" and self._settings.pinned is None
-        patience = self._limits.probe_timeout if is_probe and not self._link.is_stateless else None
-        try:
-            async with asyncio.timeout(patience):
-                return await self._exchange(attempt.method, attempt.params, attempt.revision)
-        except ServerError as error:
-            return Refusal(error, error.code, error.data)
-        except HttpFailure as error:
-            if error.status in SAYS_NOTHING:
-                raise
-            return Refusal(error)
-        except TimeoutError:
-            if patience is None:
-                raise
-            return Refusal(Timeout(f"no answer to {attempt.method} in {patience:g} s{self._link.context()}"))
-        except ConnectionFailed as error:
-            if self._link.is_stateless or not is_probe:
-                raise
-            return Refusal(error, ended=True)
-        except InvalidAnswer as error:
-            return Refusal(error)
-
-    async def _renew(self) -> None:
+    async def renew(self) -> None:
         """Connect again: the server ended the connection."""
-        await self._link.close()
+        await self.link.close()
         self._sent = Correlation(received_error, ClientClosed)
         self.is_lost = False
-        self._link = self._make_link()
-        await self._link.open(self)
+        self.link = self._make_link()
+        await self.link.open(self)
 
     async def _begin(self, agreement: Agreement) -> None:
         revision = agreement.revision
         if revision.opening is Opening.PER_REQUEST:
+            self._incoming.subscription = ""
             self._meta = Raw(msgspec.json.encode(declaration(self._settings.identity, revision)))
             if self._settings.notices.on_change is not None:
                 self.spawn(self._listen(agreement))
             return
-        await self._link.send(Notification("notifications/initialized"), revision)
+        await self.link.send(Notification("notifications/initialized"), revision)
         level = self._settings.identity.log_level
         if level is not None and agreement.capabilities.get("logging") is not None:
-            await self._exchange("logging/setLevel", {"level": level}, revision)
+            await self.exchange("logging/setLevel", {"level": level}, revision)
         if self._settings.identity.capabilities or self._settings.notices != Notices():
-            self.spawn(self._link.follow(revision))
+            self.spawn(self.link.follow(revision))
 
     async def _listen(self, agreement: Agreement) -> None:
         """Keep a stream of changes open, in revisions where changes are only sent on demand."""
@@ -201,10 +144,9 @@ class Session:
         ]
         if kinds:
             changes = {f"{kind}ListChanged": True for kind in kinds}
+            params = self._with_meta({"notifications": changes})
             with contextlib.suppress(ClientError):
-                await self._exchange(
-                    "subscriptions/listen", self._with_meta({"notifications": changes}), agreement.revision
-                )
+                await self.exchange("subscriptions/listen", params, agreement.revision)
 
     # Requests.
 
@@ -265,14 +207,14 @@ class Session:
         if options.progress is None:
             params = self._with_meta(params)
         if timeout is None and options.progress is None:
-            return await self._exchange(method, params, revision)
+            return await self.exchange(method, params, revision)
         try:
             async with asyncio.timeout(timeout):
-                return await self._exchange(method, params, revision, options.progress)
+                return await self.exchange(method, params, revision, options.progress)
         except TimeoutError as error:
             if isinstance(error, ClientError):
                 raise
-            raise Timeout(f"no answer to {method} in {timeout:g} s{self._link.context()}") from None
+            raise Timeout(f"no answer to {method} in {timeout:g} s{self.link.context()}") from None
 
     def _with_meta(self, params: dict[str, Any] | None) -> dict[str, Any] | None:
         if self._meta is None:
@@ -281,7 +223,7 @@ class Session:
             return {"_meta": self._meta, **(params or {})}
         return {**params, "_meta": {**params["_meta"], **msgspec.json.decode(self._meta)}}
 
-    async def _exchange(
+    async def exchange(
         self,
         method: str,
         params: dict[str, Any] | None,
@@ -292,8 +234,10 @@ class Session:
         request_id = self._sent.ask(answer)
         if progress is not None:
             params = self._with_progress(params, request_id, progress)
+        elif method == "subscriptions/listen":
+            self._incoming.subscription = request_id
         try:
-            await self._link.send(Request(request_id, method, UNSET if params is None else params), revision)
+            await self.link.send(Request(request_id, method, UNSET if params is None else params), revision)
             result = await answer
             if progress is not None:
                 await self._queue.flush()
@@ -323,15 +267,20 @@ class Session:
         if method == "initialize" or self.is_lost:
             return
         params = {"requestId": request_id, "reason": "the client no longer waits"}
-        rest = self._link.cancel(Notification("notifications/cancelled", params), revision)
+        rest = self.link.cancel(Notification("notifications/cancelled", params), revision)
         if rest is not None:
             self.spawn(rest)
 
+    async def announce_roots(self) -> None:
+        """Notify the server of changed roots, in revisions where it cannot just ask again."""
+        if ROOTS_CHANGED in self.agreed.revision.notifications:
+            await self.link.send(Notification(ROOTS_CHANGED), self.agreed.revision)
+
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
-        self._link.learn(tools)
+        self.link.learn(tools)
 
     async def _answer(self, outcome: Outcome) -> None:
-        await self._link.send(outcome, self.agreed.revision)
+        await self.link.send(outcome, self.agreed.revision)
 
     # What the link receives.
 
@@ -394,4 +343,4 @@ class Session:
         if tasks:
             await asyncio.wait(tasks, timeout=self._limits.close_timeout)
         await self._queue.close()
-        await self._link.close()
+        await self.link.close()

@@ -136,6 +136,10 @@ class SyncClient:
         """How to use the server, for a model."""
         return self._client.instructions
 
+    def roots_changed(self) -> None:
+        """Notify the server that the roots have changed; see `Client.roots_changed`."""
+        self._run(self._client.roots_changed())
+
     def tools(self) -> list[ToolDefinition]:
         """All tools of the server."""
         return self._run(self._client.tools())

@@ -19,7 +19,7 @@ class ClientLimits(Struct, frozen=True, kw_only=True):
     head_bytes: int = 64 * 1024
     """Size of the head of an HTTP response."""
 
-    pages: int = 1000
+    pages: int = 250
     """Pages of one list."""
 
     items: int = 100_000

@@ -16,11 +16,12 @@ from msgspec import Raw, Struct, field
 
 from assay.model.client_error import ConnectionFailed, InvalidAnswer
 from assay.model.definition import Implementation, InitializeResult
-from assay.model.error import HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION
+from assay.model.error import HEADER_MISMATCH, METHOD_NOT_FOUND, MISSING_CAPABILITY, UNSUPPORTED_VERSION
 from assay.revisions.registry import BY_DATE, DATES, HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Opening, Revision
 
 PREFIX: Final = "io.modelcontextprotocol/"
+ROOTS_CHANGED: Final = "notifications/roots/list_changed"
 FINAL_CODES: Final = frozenset({HEADER_MISMATCH, MISSING_CAPABILITY})
 """Errors that only a server without a handshake sends: trying a handshake would not help."""
 
@@ -47,6 +48,8 @@ class Refusal(NamedTuple):
     error: Exception
     code: int | None = None
     data: Any = None
+    status: int | None = None
+    """The HTTP status of the error."""
     ended: bool = False
     """Whether the connection ended. Some servers end when their first message is not `initialize`."""
 
@@ -80,11 +83,18 @@ def declaration(identity: Identity, revision: Revision) -> dict[str, Any]:
     meta: dict[str, Any] = {
         f"{PREFIX}protocolVersion": revision.date,
         f"{PREFIX}clientInfo": identity.info,
-        f"{PREFIX}clientCapabilities": identity.capabilities,
+        f"{PREFIX}clientCapabilities": _capabilities(identity, revision),
     }
     if identity.log_level is not None:
         meta[f"{PREFIX}logLevel"] = identity.log_level
     return meta
+
+
+def _capabilities(identity: Identity, revision: Revision) -> dict[str, Any]:
+    """What the client declares; changes of its roots only where they can be announced."""
+    if "roots" not in identity.capabilities or ROOTS_CHANGED not in revision.notifications:
+        return identity.capabilities
+    return {**identity.capabilities, "roots": {"listChanged": True}}
 
 
 def read_revision(date: str) -> Revision:
@@ -130,6 +140,10 @@ def _pinned(identity: Identity, revision: Revision) -> Steps:
             raise answer.error
         return _initialized(answer, (revision,))
     answer = yield _discover(identity, revision)
+    if isinstance(answer, Refusal) and revision.date in _listed(answer):
+        answer = yield _discover(identity, revision, fresh=answer.ended)
+    if isinstance(answer, Refusal) and _lacks_only_discovery(answer):
+        return Agreement(revision, {}, None)
     if isinstance(answer, Refusal):
         raise _incompatible(_listed(answer), (revision.date,)) if _listed(answer) else answer.error
     discovery = _decode(answer, _Discovery, "server/discover")
@@ -144,6 +158,8 @@ def _handshake(identity: Identity, probe: Refusal) -> Steps:
         return _initialized(answer, HANDSHAKE)
     # A server may name the versions that it serves; one without a handshake should.
     listed = _listed(answer)
+    if not listed and _lacks_only_discovery(probe):
+        return Agreement(PER_REQUEST[-1], {}, None)
     if not listed:
         raise answer.error from probe.error
     return (yield from _with_listed(identity, listed, answer))
@@ -180,7 +196,7 @@ def _discover(identity: Identity, revision: Revision, *, fresh: bool = False) ->
 def _initialize(identity: Identity, revision: Revision, *, fresh: bool = False) -> Attempt:
     params = {
         "protocolVersion": revision.date,
-        "capabilities": identity.capabilities,
+        "capabilities": _capabilities(identity, revision),
         "clientInfo": identity.info,
     }
     return Attempt("initialize", params, revision, fresh)
@@ -202,6 +218,12 @@ def _agreed(revision: Revision, discovery: _Discovery) -> Agreement:
 def _newest(listed: list[str]) -> Revision | None:
     known = [BY_DATE[date] for date in listed if date in BY_DATE]
     return max(known, key=lambda revision: revision.date, default=None)
+
+
+def _lacks_only_discovery(refusal: Refusal) -> bool:
+    """Whether a server speaks a revision without a handshake, but does not implement `server/discover`: only
+    such revisions answer an unknown method with status 404 and an error."""
+    return refusal.code == METHOD_NOT_FOUND and refusal.status == 404
 
 
 def _listed(refusal: Refusal) -> list[str]:

@@ -33,9 +33,9 @@ from assay.protocol.framing.websocket import (
 from assay.protocol.http.upgrade import SUBPROTOCOL, VERSION, accept_key
 from assay.revisions.revision import Revision
 
+from .connect import connect
 from .http_head import check_headers, request_head, user_lines
 from .http_hint import failure_hint
-from .http_pool import connect_problem
 from .port import Outgoing, Receiver, deliver
 from .url import Address
 
@@ -72,32 +72,19 @@ class WebSocketLink(asyncio.Protocol):
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
-        loop, address = asyncio.get_running_loop(), self._address
+        address, timeout = self._address, self._limits.connect_timeout
         key = b64encode(os.urandom(16))
         self._handshake = _Handshake(address, key, self._limits.head_bytes)
+        await connect(lambda: self, address, self._tls, timeout)
         try:
-            async with asyncio.timeout(self._limits.connect_timeout):
-                await loop.create_connection(
-                    lambda: self, address.host, address.port, ssl=self._context(), happy_eyeballs_delay=0.25
-                )
-                self._write(request_head("GET", address, self._user_lines + _offer(key)).encode("latin-1"))
+            self._write(request_head("GET", address, self._user_lines + _offer(key)).encode("latin-1"))
+            async with asyncio.timeout(timeout):
                 await self._handshake.done
-        except TimeoutError as error:
+        except BaseException as error:
             self._abort()
-            raise ConnectionFailed(f"cannot connect to {address.url}: no answer in time") from error
-        except (OSError, ValueError) as error:
-            self._abort()
-            if isinstance(error, ClientError):
-                raise
-            raise ConnectionFailed(f"cannot connect to {address.url}: {connect_problem(error)}") from error
-        except BaseException:
-            self._abort()
+            if type(error) is TimeoutError:
+                raise ConnectionFailed(f"cannot connect to {address.url}: no answer in time") from error
             raise
-
-    def _context(self) -> ssl.SSLContext | None:
-        if not self._address.is_encrypted:
-            return None
-        return self._tls or ssl.create_default_context()
 
     async def send(self, message: Outgoing, revision: Revision) -> None:
         if self._transport is None or self._reader is None:
