@@ -29,8 +29,13 @@ class _AnyAnnotations(ToolAnnotations, forbid_unknown_fields=False, rename="came
     """As `ToolAnnotations`, which authors may not misspell; but servers may know more hints."""
 
 
-class _AnyTool(ToolDefinition, rename="camel", kw_only=True):
-    annotations: _AnyAnnotations | None = None
+_AnyTool = msgspec.defstruct(
+    "ToolDefinition",
+    [("annotations", _AnyAnnotations | None, None)],
+    bases=(ToolDefinition,),
+    rename="camel",
+    kw_only=True,
+)
 
 
 class _Page(Struct, rename="camel", kw_only=True):
@@ -38,7 +43,7 @@ class _Page(Struct, rename="camel", kw_only=True):
 
 
 class _Tools(_Page):
-    items: list[_AnyTool] = field(name="tools")
+    items: list[_AnyTool] = field(name="tools")  # type: ignore[valid-type]
 
 
 class _Resources(_Page):

@@ -145,7 +145,7 @@ class ChildLink(asyncio.SubprocessProtocol):
         for line in self._framer.feed(data):
             self._take(line)
 
-    def pipe_connection_lost(self, fd: int, error: Exception | None) -> None:
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 0:
             self._writable.set()
             return
@@ -245,8 +245,8 @@ class _Output(asyncio.Protocol):
         self.data_received = link.feed  # type: ignore[method-assign]
         self._link = link
 
-    def connection_lost(self, error: Exception | None) -> None:
-        self._link.pipe_connection_lost(1, error)
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._link.pipe_connection_lost(1, exc)
 
 
 class _LastLines:

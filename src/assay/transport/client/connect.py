@@ -35,8 +35,8 @@ async def connect(make: Callable[[], P], address: Address, tls: ssl.SSLContext |
 async def _connect_to_any(
     make: Callable[[], P], address: Address, context: ssl.SSLContext | None, timeout: float
 ) -> P:
-    """Try the addresses of a host in turn. A share of the time for each: a route that drops packets must not
-    use up all of it. Not asyncio's race of addresses, which may leave a socket behind when it is cancelled."""
+    """Try the addresses of a host in turn, with a share of the time for each: a route that drops packets must
+    not use it up. Not with asyncio's race of addresses: cancelled, it may leave a socket behind."""
     hosts = await _resolve(address)
     for host in hosts[:-1]:
         try:

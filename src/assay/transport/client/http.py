@@ -134,13 +134,14 @@ class HttpLink:
 
     async def _exchange(self, task: _Task, request_id: object) -> HttpReply:
         """Send a request and wait for its response, over redirects within the origin."""
-        address = self._address
-        for _ in range(self._limits.redirects + 1):
+        address, redirects = self._address, 0
+        while True:
             reply = await self._exchange_once(task, address, request_id)
             if reply.status not in REDIRECTS:
                 return reply
+            if (redirects := redirects + 1) > self._limits.redirects:
+                raise HttpFailure(address.url, reply.status, "", reply.headers, "too many redirects")
             address = self._follow_redirect(reply, address)
-        raise HttpFailure(address.url, reply.status, "", reply.headers, "too many redirects")
 
     def _follow_redirect(self, reply: HttpReply, address: Address) -> Address:
         location = reply.headers.get("location", "")

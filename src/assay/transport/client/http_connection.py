@@ -106,11 +106,11 @@ class HttpConnection(asyncio.Protocol):
         if response is not None:
             response.on_lost(error, untouched=False)
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:
         self.is_open = False
         response, self._response = self._response, None
         if response is not None:
-            self._end_cut(response, error)
+            self._end_cut(response, exc)
         self._on_closed(self)
         if not self.closed.done():
             self.closed.set_result(None)

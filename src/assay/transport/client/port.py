@@ -36,9 +36,11 @@ class Receiver(Protocol):
 
     def fail(self, request_id: str, error: ClientError) -> None:
         """The answer to one request cannot be used."""
+        ...
 
     def lost(self, reason: Callable[[], ClientError]) -> None:
         """The connection has ended; `reason` makes an exception for each waiting call."""
+        ...
 
 
 class Link(Protocol):
@@ -47,16 +49,19 @@ class Link(Protocol):
     @property
     def endpoint(self) -> str:
         """Identifies the server, to remember its revision; empty for none."""
+        ...
 
     @property
     def is_stateless(self) -> bool:
         """Whether each request has a connection for itself, so that silence says nothing of the server."""
+        ...
 
     async def open(self, receiver: Receiver) -> None:
         """
         Raises:
             ClientError: the server cannot be reached.
         """
+        ...
 
     async def send(self, message: Outgoing, revision: Revision) -> None:
         """Send a message. A link with a connection per request returns after the answer was received.
@@ -64,22 +69,28 @@ class Link(Protocol):
         Raises:
             ClientError: it could not be sent, or not answered.
         """
+        ...
 
     def cancel(self, notice: Notification, revision: Revision) -> Coroutine[Any, Any, None] | None:
         """Cancel a request whose `send` was cancelled, or whose answer is no longer awaited. Sends the notice
         before any later message, unless leaving has cancelled the request. Returns what is left to do."""
+        ...
 
     async def follow(self, revision: Revision) -> None:
         """Receive what the server sends outside of answers; returns at once if `send` needs no help."""
+        ...
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
         """Read the definitions of tools for what their calls need besides the message."""
+        ...
 
     def context(self) -> str:
         """Lines about the server for the text of an error, such as what it wrote to stderr."""
+        ...
 
     async def close(self) -> None:
         """End the connection in bounded time. Idempotent."""
+        ...
 
 
 def deliver(body: bytes, limits: Limits, receiver: Receiver) -> MalformedMessage | None:

@@ -127,13 +127,13 @@ class WebSocketLink(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._writable.set()
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
         self._writable.set()
         self._ended.set()
-        self._handshake.lost(error)
+        self._handshake.lost(exc)
         if self._problem is None:
-            reason = f": {error}" if error is not None else ""
+            reason = f": {exc}" if exc is not None else ""
             self._problem = ConnectionFailed(f"the server closed the connection{reason}")
         self._receiver.lost(self._reason)
 
