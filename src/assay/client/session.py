@@ -6,7 +6,6 @@ A session lives as long as its link. `Client` replaces it if the server forgets 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final, NamedTuple
 
@@ -40,6 +39,9 @@ class CallOptions(NamedTuple):
 
 
 PLAIN: Final = CallOptions()
+RECONNECTS: Final = 5
+"""Streams of changes in a row that may end within `LASTING` seconds."""
+LASTING: Final = 5.0
 
 
 class _Question(Struct):
@@ -131,7 +133,10 @@ class Session:
         await self.link.send(Notification("notifications/initialized"), revision)
         level = self._settings.identity.log_level
         if level is not None and agreement.capabilities.get("logging") is not None:
-            await self.exchange("logging/setLevel", {"level": level}, revision)
+            try:
+                await self.exchange("logging/setLevel", {"level": level}, revision)
+            except ServerError as error:
+                logger.warning("the server refuses to set the log level: %s", error)
         if self._settings.identity.capabilities or self._settings.notices != Notices():
             self.spawn(self.link.follow(revision))
 
@@ -142,11 +147,21 @@ class Session:
             for kind in ("tools", "prompts", "resources")
             if (agreement.capabilities.get(kind) or {}).get("listChanged")
         ]
-        if kinds:
-            changes = {f"{kind}ListChanged": True for kind in kinds}
-            params = self._with_meta({"notifications": changes})
-            with contextlib.suppress(ClientError):
+        params = self._with_meta({"notifications": {f"{kind}ListChanged": True for kind in kinds}})
+        failures, clock = 0, asyncio.get_running_loop().time
+        while kinds and failures < RECONNECTS:
+            start = clock()
+            try:
                 await self.exchange("subscriptions/listen", params, agreement.revision)
+            except ServerError as error:
+                logger.warning("the server refuses to announce changes: %s", error)
+                return
+            except ClientError as error:
+                logger.debug("the stream of changes ended: %s", error)
+            if self.is_lost:
+                return
+            failures = 0 if clock() - start >= LASTING else failures + 1
+            await asyncio.sleep(1.0)
 
     # Requests.
 

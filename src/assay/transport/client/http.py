@@ -32,6 +32,8 @@ KEEPS_METHOD: Final = frozenset({307, 308})
 SESSION: Final = "mcp-session-id"
 RECONNECTS: Final = 5
 """Attempts to reach a stream again without receiving anything from it."""
+LASTING: Final = 5.0
+"""Seconds after which the end of a stream is not a failure: proxies and servers limit them."""
 DEFAULT_RETRY: Final = 1.0
 MOST_RETRY: Final = 30.0
 
@@ -87,8 +89,8 @@ class HttpLink:
         return ""
 
     async def send(self, message: Outgoing, revision: Revision) -> None:
-        if not isinstance(message, Request):
-            # Not within the limit: a call may wait for the answer to a question of the server.
+        if not isinstance(message, Request) or message.method == "subscriptions/listen":
+            # Not within the limit: a call may wait for the answer to a question, and streams stay open.
             return await self._send(message, revision)
         async with self._room:
             await self._send(message, revision)
@@ -233,9 +235,9 @@ class HttpLink:
     async def follow(self, revision: Revision) -> None:
         if not revision.http.sessions:
             return
-        failures, last = 0, ""
+        failures, last, clock = 0, "", asyncio.get_running_loop().time
         while failures < RECONNECTS:
-            delay = DEFAULT_RETRY
+            delay, start = DEFAULT_RETRY, clock()
             try:
                 reply = await self._get(revision, last, None)
             except ClientError:
@@ -244,7 +246,7 @@ class HttpLink:
                 if not reply.is_stream:
                     return  # the server offers no such stream
                 last, delay = reply.events.last_event_id or last, _delay(reply)
-                failures = 0 if reply.events.last_event_id else failures + 1
+                failures = 0 if clock() - start >= LASTING else failures + 1
             await asyncio.sleep(delay)
 
     async def close(self) -> None:

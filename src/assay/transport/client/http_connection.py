@@ -49,6 +49,9 @@ class HttpConnection(asyncio.Protocol):
 
     def exchange(self, request: bytes, response: Response) -> None:
         """Send a request; its response goes to `response`."""
+        if not self.is_open:  # it closed while the caller waited for its turn
+            response.on_lost(ConnectionFailed("the server closed the connection at once"), untouched=True)
+            return
         self._response = response
         self._headers: dict[str, str] = {}
         self._has_head = self._informational = False
