@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
+from assay.model.client_error import ConnectionFailed
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
+from assay.model.error import LifespanFailed
 from assay.model.jsonrpc import Notification, Request
 from assay.protocol.codec import encode
 from assay.revisions.revision import Revision
@@ -32,6 +34,10 @@ class MemoryLink:
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
+        try:
+            await self._server.start()
+        except (LifespanFailed, RuntimeError) as error:
+            raise ConnectionFailed(f"the server cannot be started: {error}") from error
         self._connection = MemoryConnection(self._server, take=self._take)
 
     def _take(self, message: bytes) -> None:
