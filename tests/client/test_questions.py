@@ -147,7 +147,7 @@ async def test_a_url_to_open_reaches_the_handler(revision: str) -> None:
     async def pay(ctx: Context) -> str:
         return (await ctx.elicit_url("Please pay", "https://example.com/pay")).action
 
-    def accept(request: ElicitationRequest) -> Elicited:
+    def accept(request: ElicitationRequest) -> Elicited[Any]:
         requests.append(request)
         return Elicited("accept")
 

@@ -46,14 +46,6 @@ async def drop(connection: ServerConnection, message: dict[str, Any]) -> None:
     connection.transport.abort()
 
 
-async def binary(connection: ServerConnection, message: dict[str, Any]) -> None:
-    await connection.send(b"binary")
-
-
-async def nonsense(connection: ServerConnection, message: dict[str, Any]) -> None:
-    await connection.send("nonsense")
-
-
 async def large(connection: ServerConnection, message: dict[str, Any]) -> None:
     await connection.send("x" * 20_000)
 
@@ -63,8 +55,6 @@ async def large(connection: ServerConnection, message: dict[str, Any]) -> None:
     [
         (close, ConnectionFailed, "come back later (1013)"),
         (drop, ConnectionFailed, "closed the connection"),
-        (binary, InvalidAnswer, "binary message"),
-        (nonsense, InvalidAnswer, "not a message"),
         (large, InvalidAnswer, "message too big: limit 10000 bytes"),
     ],
 )
@@ -92,6 +82,20 @@ async def test_a_closed_connection_is_opened_again_for_the_next_call() -> None:
         with pytest.raises(ConnectionFailed):
             await client.call("anything")
         assert await client.tools() == []
+
+
+async def test_what_is_not_a_message_is_ignored_and_shown_when_something_fails() -> None:
+    async def noisy(connection: ServerConnection, message: dict[str, Any]) -> None:
+        await connection.send("hello\x1b")
+        await connection.send(b"binary")
+        if message["method"] == "tools/list":
+            reply = {"jsonrpc": "2.0", "id": message["id"], "result": {"tools": []}}
+            await connection.send(json.dumps(reply))
+
+    async with serving(noisy) as url, Client(url) as client:
+        assert await client.tools() == []
+        with pytest.raises(Timeout, match=r"not a message: hello␛\n  not a message: \(binary, 6 bytes\)"):
+            await client.call_tool("slow", timeout=0.1)
 
 
 async def test_pings_are_answered() -> None:

@@ -20,7 +20,7 @@ from assay.model.question import ElicitationRequest, SamplingRequest
 
 T = TypeVar("T")
 SamplingHandler = Callable[[SamplingRequest], Awaitable[Sampled | str] | Sampled | str]
-ElicitationReply = Elicited | Mapping[str, Any] | None
+ElicitationReply = Elicited[Any] | Mapping[str, Any] | None
 ElicitationHandler = Callable[[ElicitationRequest], Awaitable[ElicitationReply] | ElicitationReply]
 RootItem = Root | str | os.PathLike[str]
 Roots = Sequence[RootItem] | Callable[[], Awaitable[Sequence[RootItem]] | Sequence[RootItem]]

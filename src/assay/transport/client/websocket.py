@@ -7,6 +7,7 @@ import contextlib
 import os
 import ssl
 from base64 import b64encode
+from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Final, cast
 
@@ -16,12 +17,12 @@ from assay.model.client_error import ClientError, ConnectionFailed, HttpFailure,
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
 from assay.model.jsonrpc import Notification
+from assay.model.visible import visible
 from assay.protocol.codec import encode
 from assay.protocol.framing.websocket import (
     NORMAL,
     PONG,
     TEXT,
-    UNSUPPORTED,
     Close,
     MessageReader,
     Ping,
@@ -39,7 +40,7 @@ from .http_hint import failure_hint
 from .port import Outgoing, Receiver, deliver
 from .url import Address
 
-REFUSAL_BYTES: Final = 64 * 1024
+STRAY_CHARACTERS: Final = 500
 OFFER: Final = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
 
 
@@ -63,6 +64,8 @@ class WebSocketLink(asyncio.Protocol):
         self._writable = asyncio.Event()
         self._writable.set()
         self._problem: ClientError | None = None
+        self._stray: deque[str] = deque(maxlen=limits.stderr_lines)
+        """What arrived and was no message; errors show it."""
         self._ended = asyncio.Event()
         self._ended.set()
 
@@ -104,7 +107,7 @@ class WebSocketLink(asyncio.Protocol):
         return
 
     def context(self) -> str:
-        return ""
+        return "".join(f"\n  not a message: {visible(text)}" for text in self._stray)
 
     # Callbacks of the event loop.
 
@@ -140,11 +143,10 @@ class WebSocketLink(asyncio.Protocol):
     def _take(self, event: WebSocketEvent) -> None:
         match event:
             case str():
-                problem = deliver(event.encode(), self._codec, self._receiver)
-                if problem is not None:
-                    self._fail(1007, f"the server sent a text that is not a message: {problem.message}")
+                if deliver(event.encode(), self._codec, self._receiver) is not None:
+                    self._stray.append(event[:STRAY_CHARACTERS])
             case bytes():
-                self._fail(UNSUPPORTED, "the server sent a binary message; messages are text")
+                self._stray.append(f"(binary, {len(event)} bytes)")
             case Ping():
                 self._write(frame(PONG, event.payload, mask=os.urandom(4)))
             case Violation():
