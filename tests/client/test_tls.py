@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay import Client, ConnectionFailed, Limits
+from assay import Client, ClientLimits, ConnectionFailed, Limits
 from assay.bundled.everything import server
 from assay.transport.http1.server import listen, serve
 from assay.transport.http1.tls import make_context
@@ -59,3 +59,25 @@ async def test_a_server_without_tls_is_named_as_such() -> None:
         with pytest.raises(ConnectionFailed, match="does the server expect http://"):
             async with Client(f"https://127.0.0.1:{port}/mcp"):
                 pass
+
+
+@pytest.mark.parametrize("scheme", ["https", "wss"])
+async def test_a_server_that_does_not_answer_the_handshake_is_given_up(scheme: str) -> None:
+    left = asyncio.Event()
+
+    async def ignore(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            await reader.read()
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+        left.set()
+
+    silent = await asyncio.start_server(ignore, "127.0.0.1", 0)
+    url = f"{scheme}://127.0.0.1:{silent.sockets[0].getsockname()[1]}/mcp"
+    async with silent:
+        with pytest.raises(ConnectionFailed, match=r"no answer in 0\.1 s"):
+            async with Client(url, limits=ClientLimits(connect_timeout=0.1)):
+                pass
+        async with asyncio.timeout(PATIENCE):
+            await left.wait()

@@ -158,3 +158,14 @@ async def test_headers_and_subprotocol_reach_the_server() -> None:
         assert headers["authorization"] == "Bearer x"
         assert headers["sec-websocket-protocol"] == "mcp"
         assert "sec-websocket-extensions" not in headers
+
+
+async def test_an_upgrade_that_is_not_answered_is_given_up() -> None:
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        pass
+
+    async with raw_http(respond) as server:
+        with pytest.raises(ConnectionFailed, match="no answer in time"):
+            async with Client(server.url.replace("http", "ws"), limits=ClientLimits(connect_timeout=0.1)):
+                pass
+        await server.ended.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import cached_property
 from typing import Final
 
 from msgspec import UNSET
@@ -51,7 +52,11 @@ class HttpReply:
         self._size = 0
         self._most = limits.message_bytes
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.events = SseParser(limits.message_bytes)
+
+    @cached_property
+    def events(self) -> SseParser:
+        """The parser of a stream; most responses are none."""
+        return SseParser(self._limits.message_bytes)
 
     @property
     def is_success(self) -> bool:
