@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay import Client, ConnectionFailed, Context, Server, SyncClient, Timeout
+from assay import Client, ConnectionFailed, Context, Scope, Server, SyncClient, Timeout
 from assay.revisions.registry import DATES
 from tests.driving.hosts import on_assay
 
@@ -63,6 +63,32 @@ async def test_a_server_of_another_event_loop_is_refused() -> None:
     server = Logged(lifespan=lifespan)
     async with server:
         with pytest.raises(ConnectionFailed, match="another event loop"), SyncClient(server):
+            pass
+
+
+class Tenant(Scope, kw_only=True):
+    tenant: str = "default"
+
+
+class Demanding(Scope, kw_only=True):
+    tenant: str
+
+
+async def test_a_server_with_a_scope_of_its_author_gets_one_with_defaults() -> None:
+    server = Server[Tenant]("tenants")
+
+    @server.tool
+    async def tenant(ctx: Context) -> str:
+        assert isinstance(ctx.scope, Tenant)
+        return f"{ctx.scope.tenant} over {ctx.scope.transport}"
+
+    async with Client(server) as client:
+        assert (await client.call("tenant")).text == "default over memory"
+
+
+async def test_a_scope_without_defaults_is_named() -> None:
+    with pytest.raises(ConnectionFailed, match="give Demanding defaults"):
+        async with Client(Server[Demanding]("tenants")):
             pass
 
 

@@ -14,7 +14,7 @@ from assay.model.error import MissingExtra
 from assay.transport.client.port import Link
 
 if TYPE_CHECKING:
-    from assay.transport.port import Endpoint
+    from assay.transport.client.memory import LocalServer
 
 
 class Stdio:
@@ -55,7 +55,7 @@ class Stdio:
 
 
 if TYPE_CHECKING:
-    Target = Endpoint | str | Stdio
+    Target = LocalServer | str | Stdio
 
 
 class HttpOptions(Struct, frozen=True):
