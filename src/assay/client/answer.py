@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, UnsetType
@@ -19,11 +19,12 @@ from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from assay.model.question import ElicitationRequest, SamplingRequest
 
 T = TypeVar("T")
-SamplingHandler = Callable[[SamplingRequest], Awaitable[Sampled | str] | Sampled | str]
-ElicitationReply = Elicited[Any] | Mapping[str, Any] | None
-ElicitationHandler = Callable[[ElicitationRequest], Awaitable[ElicitationReply] | ElicitationReply]
-RootItem = Root | str | os.PathLike[str]
-Roots = Sequence[RootItem] | Callable[[], Awaitable[Sequence[RootItem]] | Sequence[RootItem]]
+if TYPE_CHECKING:  # evaluating them would take longer than the rest of this module
+    SamplingHandler = Callable[[SamplingRequest], Awaitable[Sampled | str] | Sampled | str]
+    ElicitationReply = Elicited[Any] | Mapping[str, Any] | None
+    ElicitationHandler = Callable[[ElicitationRequest], Awaitable[ElicitationReply] | ElicitationReply]
+    RootItem = Root | str | os.PathLike[str]
+    Roots = Sequence[RootItem] | Callable[[], Awaitable[Sequence[RootItem]] | Sequence[RootItem]]
 
 
 class Handlers(Struct, frozen=True):

@@ -5,15 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from assay.model.visible import visible_record
-
-logger = logging.getLogger("assay.client")
-logger.addFilter(visible_record)
+from .log import client_logger
 
 Callback = Callable[[Any], Awaitable[None] | None]
 
@@ -34,7 +30,7 @@ class CallbackQueue:
         try:
             pending = callback(notice)
         except Exception:
-            logger.exception("a callback of the client failed")
+            client_logger().exception("a callback of the client failed")
             return
         if inspect.isawaitable(pending):
             self._task = asyncio.get_running_loop().create_task(self._work(pending))
@@ -44,7 +40,7 @@ class CallbackQueue:
             self._waiting.append((callback, notice))
         elif not self._dropped:
             self._dropped = True
-            logger.warning("a callback is slower than the server: notifications are dropped")
+            client_logger().warning("a callback is slower than the server: notifications are dropped")
 
     async def _work(self, pending: Awaitable[None]) -> None:
         try:
@@ -54,7 +50,7 @@ class CallbackQueue:
                 try:
                     following = callback(notice)
                 except Exception:
-                    logger.exception("a callback of the client failed")
+                    client_logger().exception("a callback of the client failed")
                     continue
                 if inspect.isawaitable(following):
                     await _finish(following)
@@ -80,4 +76,4 @@ async def _finish(pending: Awaitable[None]) -> None:
     try:
         await pending
     except Exception:
-        logger.exception("a callback of the client failed")
+        client_logger().exception("a callback of the client failed")

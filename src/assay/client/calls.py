@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from time import perf_counter
 from typing import Any, Final, TypeVar
 
@@ -23,7 +24,6 @@ from .typed import as_type
 T = TypeVar("T")
 DEFAULT: Final[Any] = object()
 """The timeout of the client."""
-_decode_tool_result: Final = msgspec.json.Decoder(ToolResult).decode
 
 
 class Calls:
@@ -128,7 +128,7 @@ class Calls:
             params["_meta"] = dict(meta)
         raw = await self._call_tool(params, timeout, progress)
         try:
-            result = _decode_tool_result(raw)
+            result = _tool_result_decoder()(raw)
         except (msgspec.DecodeError, RecursionError):
             result = decode_result(raw, ToolResult, f"tools/call of {name}")
         if result.is_error and check:
@@ -207,6 +207,11 @@ class Calls:
     @property
     def _ping_method(self) -> str:
         raise NotImplementedError
+
+
+@cache
+def _tool_result_decoder() -> Callable[[Raw], ToolResult]:
+    return msgspec.json.Decoder(ToolResult).decode
 
 
 def _prompt_ref(name: str) -> dict[str, str]:

@@ -18,16 +18,18 @@ from assay.protocol.http.parameter_header import InvalidHeader, header_parameter
 from assay.protocol.opening import Identity, read_revision
 from assay.transport.client.port import REPEATABLE, SessionGone
 
-from .answer import ElicitationHandler, Handlers, Roots, SamplingHandler, read_roots
-from .callback import Callback, logger
+from .answer import Handlers, read_roots
+from .callback import Callback
 from .calls import DEFAULT, Calls
 from .incoming import Notices
 from .listing import StaleCursor
+from .log import client_logger
 from .session import CallOptions, Session
 from .settings import Settings
 from .target import HttpOptions, link_factory
 
 if TYPE_CHECKING:
+    from .answer import ElicitationHandler, Roots, SamplingHandler
     from .target import Target
 
 
@@ -265,6 +267,6 @@ def _has_valid_headers(tool: ToolDefinition) -> bool:
     try:
         header_parameters(tool.input_schema)
     except InvalidHeader as error:
-        logger.warning("tool %s cannot be used: %s", tool.name, error)
+        client_logger().warning("tool %s cannot be used: %s", tool.name, error)
         return False
     return True

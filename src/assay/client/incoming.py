@@ -16,7 +16,8 @@ from assay.protocol.codec import error_reply
 from assay.protocol.opening import PREFIX
 
 from .answer import Handlers
-from .callback import Callback, CallbackQueue, logger
+from .callback import Callback, CallbackQueue
+from .log import client_logger
 
 CHANGES: Final = {
     "notifications/tools/list_changed": Change("tools"),
@@ -95,7 +96,7 @@ class Incoming:
             elif method == "notifications/cancelled":
                 self._on_cancelled(message.params)
         except (msgspec.DecodeError, RecursionError) as error:
-            logger.warning("the server sent an invalid %s: %s", method, error)
+            client_logger().warning("the server sent an invalid %s: %s", method, error)
 
     def _on_progress(self, params: Raw) -> None:
         if self.progress:
@@ -139,7 +140,7 @@ class Incoming:
         except RpcError as error:
             outcome = error_reply(error, request_id)
         except Exception:
-            logger.exception("the handler for %s failed", method)
+            client_logger().exception("the handler for %s failed", method)
             outcome = error_reply(RpcError(INTERNAL_ERROR, "the client's handler failed"), request_id)
         finally:
             self._questions.pop(request_id, None)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import ssl
-from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from assay.model.client_limits import ClientLimits
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Mapping
 
-from .answer import ElicitationHandler, Roots, SamplingHandler
-from .callback import Callback
+    from assay.model.client_limits import ClientLimits
+
+    from .answer import ElicitationHandler, Roots, SamplingHandler
+    from .callback import Callback
 
 
 class ClientOptions(TypedDict, total=False):

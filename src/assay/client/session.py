@@ -27,8 +27,9 @@ from assay.protocol.opening import ROOTS_CHANGED, Agreement, declaration
 from assay.revisions.revision import Asking, Opening, Revision
 from assay.transport.client.port import Link
 
-from .callback import Callback, CallbackQueue, logger
+from .callback import Callback, CallbackQueue
 from .incoming import Incoming, Notices
+from .log import client_logger
 from .negotiation import negotiate
 from .settings import Settings
 
@@ -136,7 +137,7 @@ class Session:
             try:
                 await self.exchange("logging/setLevel", {"level": level}, revision)
             except ServerError as error:
-                logger.warning("the server refuses to set the log level: %s", error)
+                client_logger().warning("the server refuses to set the log level: %s", error)
         if self._settings.identity.capabilities or self._settings.notices != Notices():
             self.spawn(self.link.follow(revision))
 
@@ -154,10 +155,10 @@ class Session:
             try:
                 await self.exchange("subscriptions/listen", params, agreement.revision)
             except ServerError as error:
-                logger.warning("the server refuses to announce changes: %s", error)
+                client_logger().warning("the server refuses to announce changes: %s", error)
                 return
             except ClientError as error:
-                logger.debug("the stream of changes ended: %s", error)
+                client_logger().debug("the stream of changes ended: %s", error)
             if self.is_lost:
                 return
             failures = 0 if clock() - start >= LASTING else failures + 1
@@ -302,13 +303,15 @@ class Session:
     def receive(self, message: Envelope) -> None:
         if message.method is UNSET:
             if not self._sent.settle(message) and message.error is not UNSET:
-                logger.warning(
+                client_logger().warning(
                     "the server sent an error without a request: %s", received_error(message.error)
                 )
         elif message.id is UNSET:
             self._incoming.notify(message)
         elif self.agreement is not None and self.agreement.revision.asking is Asking.BY_RETRY:
-            logger.warning("the server sent a request, which its revision does not allow: %s", message.method)
+            client_logger().warning(
+                "the server sent a request, which its revision does not allow: %s", message.method
+            )
         else:
             self._incoming.ask(message)
 
@@ -337,7 +340,7 @@ class Session:
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            level = logger.debug if isinstance(error, ClientError) else logger.error
+            level = client_logger().debug if isinstance(error, ClientError) else client_logger().error
             level("a task of the client failed: %s", error)
 
     async def retire(self) -> None:

@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from .error import AssayError, RpcError, ToolError
-from .visible import visible
 
 if TYPE_CHECKING:
     from .result import ToolResult
@@ -25,6 +24,12 @@ if TYPE_CHECKING:
 BODY_CHARACTERS: Final = 500
 """How much of a body an error shows."""
 COMMAND_CHARACTERS: Final = 200
+
+
+def visible(text: str) -> str:
+    from .visible import visible as shown  # not at the top: only texts of errors need it
+
+    return shown(text)
 
 
 class ClientError(AssayError):
