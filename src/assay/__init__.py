@@ -9,15 +9,27 @@ from importlib import import_module
 from assay.model.version import VERSION
 
 _NAMES_BY_MODULE = {
+    "assay.client.client": "Client",
+    "assay.client.sync_client": "SyncClient",
+    "assay.client.target": "Stdio",
     "assay.model.answer": "Elicited Root Sampled",
+    "assay.model.client_error": (
+        "ClientClosed ClientError ConnectionFailed HttpFailure InvalidAnswer ServerDied ServerError Timeout"
+        " ToolFailed"
+    ),
+    "assay.model.client_limits": "ClientLimits",
     "assay.model.content": "Annotations Audio Contents EmbeddedResource File Icon Image ResourceLink Text",
-    "assay.model.definition": "ToolAnnotations",
+    "assay.model.definition": (
+        "PromptDefinition ResourceDefinition TemplateDefinition ToolAnnotations ToolDefinition"
+    ),
     "assay.model.error": (
         "AskError AssayError Busy InsufficientScope LifespanFailed MissingExtra ProcessError"
         " RegistrationError"
         " ResourceNotFound RpcError TlsError ToolError"
     ),
     "assay.model.limits": "Limits",
+    "assay.model.notice": "Change LogMessage Progress",
+    "assay.model.question": "ElicitationRequest SamplingRequest",
     "assay.model.result": "Cache Completion Message PromptResult ReadResult ToolResult",
     "assay.model.strictness": "Strictness",
     "assay.protocol.middleware": "Ending Middleware",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, field
 
-from .content import Block, Contents, Role
+from .content import Block, Contents, Role, Text
 
 
 class ToolResult(Struct, omit_defaults=True, rename="camel"):
@@ -24,6 +24,11 @@ class ToolResult(Struct, omit_defaults=True, rename="camel"):
     # A factory, because a default would be left out, and the specification's examples say `false`.
     is_error: bool = field(default_factory=bool)
     meta: dict[str, Any] | None = field(name="_meta", default=None)
+
+    @property
+    def text(self) -> str:
+        """All text of the content; empty if it has none."""
+        return "\n".join(block.text for block in self.content if isinstance(block, Text))
 
 
 class ReadResult(Struct):

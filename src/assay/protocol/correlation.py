@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from assay.model.error import AskError
 from assay.model.jsonrpc import Envelope
@@ -29,14 +30,24 @@ class _ReceivedError(Struct):
 
 
 class Correlation:
-    """Ids and waiters of our requests. Ids are never reused: a late duplicate must not settle a newer one."""
+    """Ids and waiters of our requests. Ids are never reused: a late duplicate must not settle a newer one.
 
-    __slots__ = ("_closed", "_last", "_waiting")
+    `read_error` makes the exception for an error that was received, and `gone` the one for waiters that get
+    no answer any more. The defaults are those of a server that asks its client.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_closed", "_gone", "_last", "_read_error", "_waiting")
+
+    def __init__(
+        self,
+        read_error: Callable[[Raw | UnsetType], Exception] | None = None,
+        gone: Callable[[], Exception] | None = None,
+    ) -> None:
         self._last = 0
         self._waiting: dict[str, Waiter] = {}
         self._closed = False
+        self._read_error = read_error or _failure
+        self._gone = gone or _client_gone
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -44,7 +55,7 @@ class Correlation:
     def ask(self, waiter: Waiter) -> str:
         """Return the id to send. The waiter is settled by the answer or by `close`, unless forgotten."""
         if self._closed:
-            raise AskError("the client is gone")
+            raise self._gone()
         self._last += 1
         request_id = f"{PREFIX}{self._last}"
         self._waiting[request_id] = waiter
@@ -55,15 +66,17 @@ class Correlation:
 
         A response that arrives after `forget` is valid, and ignored.
         """
-        if not isinstance(message.id, str) or not self._was_sent(message.id):
+        if not isinstance(message.id, str):
             return False
         waiter = self._waiting.pop(message.id, None)
-        if waiter is None or waiter.done():
+        if waiter is None:
+            return self._was_sent(message.id)
+        if waiter.done():
             return True
         if message.result is not UNSET:
             waiter.set_result(message.result)
         else:
-            waiter.set_exception(_failure(message.error))
+            waiter.set_exception(self._read_error(message.error))
         return True
 
     def _was_sent(self, request_id: str) -> bool:
@@ -76,17 +89,30 @@ class Correlation:
     def forget(self, request_id: str) -> None:
         self._waiting.pop(request_id, None)
 
-    def close(self) -> None:
+    def fail(self, request_id: str, error: Exception) -> None:
+        """Settle one waiter with an error that is not an answer of the peer."""
+        waiter = self._waiting.pop(request_id, None)
+        if waiter is not None and not waiter.done():
+            waiter.set_exception(error)
+
+    def close(self, gone: Callable[[], Exception] | None = None) -> None:
+        """Fail all waiters, and refuse new ones. Idempotent; the first reason is kept."""
+        if gone is not None and not self._closed:
+            self._gone = gone
         self._closed = True
         waiting, self._waiting = self._waiting, {}
         for waiter in waiting.values():
             if not waiter.done():
-                waiter.set_exception(AskError("the client is gone"))
+                waiter.set_exception(self._gone())
 
 
-def _failure(raw: Raw | msgspec.UnsetType) -> AskError:
+def _client_gone() -> AskError:
+    return AskError("the client is gone")
+
+
+def _failure(raw: Raw | UnsetType) -> AskError:
     try:
-        error = msgspec.json.decode(b"{}" if isinstance(raw, msgspec.UnsetType) else raw, type=_ReceivedError)
+        error = msgspec.json.decode(b"{}" if isinstance(raw, UnsetType) else raw, type=_ReceivedError)
     except msgspec.DecodeError:
         return AskError("the client answered with a malformed error")
     return AskError(f"the client answered with error {error.code}: {error.message}")

@@ -1,0 +1,1 @@
+"""The client: calls servers over every transport, in every revision."""

@@ -1,0 +1,34 @@
+"""The options of `Client`, for code that passes them on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Mapping
+
+    from assay.model.client_limits import ClientLimits
+
+    from .answer import ElicitationHandler, Roots, SamplingHandler
+    from .callback import Callback
+
+
+class ClientOptions(TypedDict, total=False):
+    """`Client` documents them."""
+
+    revision: str | None
+    sampling: SamplingHandler | None
+    elicitation: ElicitationHandler | None
+    roots: Roots | None
+    on_log: Callback | None
+    log_level: str | None
+    on_change: Callback | None
+    timeout: float | None
+    headers: Mapping[str, str] | None
+    tls: ssl.SSLContext | None
+    name: str
+    version: str
+    capabilities: Mapping[str, Any] | None
+    limits: ClientLimits | None
+    restarts: int

@@ -1,0 +1,364 @@
+"""The conversation with one server over one link: agreement, requests, and what the server sends.
+
+A session lives as long as its link. `Client` replaces it if the server forgets it or dies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from assay.model.client_error import (
+    ClientClosed,
+    ClientError,
+    InvalidAnswer,
+    ServerError,
+    Timeout,
+)
+from assay.model.definition import ToolDefinition
+from assay.model.error import RpcError
+from assay.model.jsonrpc import Envelope, ErrorBody, Notification, Outcome, Request
+from assay.protocol.correlation import Correlation
+from assay.protocol.opening import ROOTS_CHANGED, Agreement, declaration
+from assay.revisions.revision import Asking, Opening, Revision
+from assay.transport.client.port import Link
+
+from .callback import Callback, CallbackQueue
+from .incoming import Incoming, Notices
+from .log import client_logger
+from .negotiation import negotiate
+from .settings import Settings
+
+
+class CallOptions(NamedTuple):
+    timeout: float | None = None
+    progress: Callback | None = None
+
+
+PLAIN: Final = CallOptions()
+RECONNECTS: Final = 5
+"""Streams of changes in a row that may end within `LASTING` seconds."""
+LASTING: Final = 5.0
+
+
+class _Question(Struct):
+    method: str
+    params: Raw | UnsetType = UNSET
+
+
+class _TypedResult(Struct, rename="camel"):
+    result_type: str = "complete"
+    input_requests: dict[str, _Question] = {}
+    request_state: str | UnsetType = UNSET
+
+
+_read_type: Final = msgspec.json.Decoder(_TypedResult).decode
+_read_error: Final = msgspec.json.Decoder(ErrorBody).decode
+
+
+def received_error(raw: Raw | UnsetType) -> ClientError:
+    """The exception for a JSON-RPC error."""
+    try:
+        error = _read_error(b"{}" if isinstance(raw, UnsetType) else raw)
+    except (msgspec.DecodeError, RecursionError):
+        return InvalidAnswer("the server answered with an error that has no code and message")
+    return ServerError(error.code, error.message, None if error.data is UNSET else error.data)
+
+
+class Session:
+    """Implements `Receiver` for its link, and `Tasks` for what runs beside calls."""
+
+    def __init__(self, make_link: Callable[[], Link], settings: Settings) -> None:
+        self._make_link = make_link
+        self._settings = settings
+        self._limits = settings.limits
+        self.link = make_link()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._queue = CallbackQueue(settings.limits.notices)
+        self._incoming = Incoming(
+            settings.handlers, settings.notices, self._queue, self, self._answer, settings.limits.questions
+        )
+        self._sent = Correlation(received_error, ClientClosed)
+        self._meta: Raw | None = None
+        self.agreement: Agreement | None = None
+        self.is_closed = False
+        self.is_lost = False
+        self._why_lost: Callable[[], ClientError] = ClientClosed
+        self._idle: asyncio.Event | None = None
+        self._create_future = asyncio.get_running_loop().create_future
+
+    # Opening.
+
+    async def open(self, timeout: float) -> None:
+        """Connect, and agree on a revision.
+
+        Raises:
+            ClientError: the server cannot be reached, or does not agree to a revision.
+        """
+        try:
+            async with asyncio.timeout(timeout):
+                await self.link.open(self)
+                self.agreement = await negotiate(self, self._settings)
+                await self._begin(self.agreement)
+        except TimeoutError as error:
+            await self.close()
+            if isinstance(error, ClientError):
+                raise
+            raise Timeout(
+                f"the server did not open a session in {timeout:g} s{self.link.context()}"
+            ) from None
+        except BaseException:
+            await self.close()
+            raise
+
+    async def renew(self) -> None:
+        """Connect again: the server ended the connection."""
+        await self.link.close()
+        self._sent = Correlation(received_error, ClientClosed)
+        self.is_lost = False
+        self.link = self._make_link()
+        await self.link.open(self)
+
+    async def _begin(self, agreement: Agreement) -> None:
+        revision = agreement.revision
+        if revision.opening is Opening.PER_REQUEST:
+            self._incoming.subscription = ""
+            self._meta = Raw(msgspec.json.encode(declaration(self._settings.identity, revision)))
+            if self._settings.notices.on_change is not None:
+                self.spawn(self._listen(agreement))
+            return
+        await self.link.send(Notification("notifications/initialized"), revision)
+        level = self._settings.identity.log_level
+        if level is not None and agreement.capabilities.get("logging") is not None:
+            try:
+                await self.exchange("logging/setLevel", {"level": level}, revision)
+            except ServerError as error:
+                client_logger().warning("the server refuses to set the log level: %s", error)
+        if self._settings.identity.capabilities or self._settings.notices != Notices():
+            self.spawn(self.link.follow(revision))
+
+    async def _listen(self, agreement: Agreement) -> None:
+        """Keep a stream of changes open, in revisions where changes are only sent on demand."""
+        kinds = [
+            kind
+            for kind in ("tools", "prompts", "resources")
+            if (agreement.capabilities.get(kind) or {}).get("listChanged")
+        ]
+        params = self._with_meta({"notifications": {f"{kind}ListChanged": True for kind in kinds}})
+        failures, clock = 0, asyncio.get_running_loop().time
+        while kinds and failures < RECONNECTS:
+            start = clock()
+            try:
+                await self.exchange("subscriptions/listen", params, agreement.revision)
+            except ServerError as error:
+                client_logger().warning("the server refuses to announce changes: %s", error)
+                return
+            except ClientError as error:
+                client_logger().debug("the stream of changes ended: %s", error)
+            if self.is_lost:
+                return
+            failures = 0 if clock() - start >= LASTING else failures + 1
+            await asyncio.sleep(1.0)
+
+    # Requests.
+
+    @property
+    def agreed(self) -> Agreement:
+        if self.agreement is None:
+            raise ClientClosed
+        return self.agreement
+
+    async def request(
+        self, method: str, params: dict[str, Any] | None = None, options: CallOptions = PLAIN
+    ) -> Raw:
+        """Send a request and return its result; questions of the server are answered on the way.
+
+        Raises:
+            ClientError: no answer, or an error.
+        """
+        revision = self.agreed.revision
+        if revision.asking is not Asking.BY_RETRY:
+            return await self._call(method, params, options, revision)
+        sent = {} if params is None else params
+        for _ in range(self._limits.rounds + 1):
+            raw = await self._call(method, sent, options, revision)
+            asking = self._read_questions(raw, method)
+            if asking is None:
+                return raw
+            sent = {**(params or {}), **await self._retry_params(asking)}
+        raise InvalidAnswer(f"the server asked again after {self._limits.rounds} answers to {method}")
+
+    def _read_questions(self, raw: Raw, method: str) -> _TypedResult | None:
+        try:
+            result = _read_type(raw)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise InvalidAnswer(f"the server's answer to {method} is invalid: {error}") from None
+        if result.result_type == "complete":
+            return None
+        if result.result_type != "input_required":
+            raise InvalidAnswer(f"the server answered {method} with an unknown type: {result.result_type}")
+        return result
+
+    async def _retry_params(self, asking: _TypedResult) -> dict[str, Any]:
+        params: dict[str, Any] = {}
+        if asking.input_requests:
+            try:
+                params["inputResponses"] = await self._incoming.answer_all(asking.input_requests)
+            except ClientError:
+                raise
+            except RpcError as error:
+                raise InvalidAnswer(f"the server's question cannot be answered: {error.message}") from None
+        if asking.request_state is not UNSET:
+            params["requestState"] = asking.request_state
+        return params
+
+    async def _call(
+        self, method: str, params: dict[str, Any] | None, options: CallOptions, revision: Revision
+    ) -> Raw:
+        timeout = options.timeout
+        if options.progress is None:
+            params = self._with_meta(params)
+        if timeout is None and options.progress is None:
+            return await self.exchange(method, params, revision)
+        try:
+            async with asyncio.timeout(timeout):
+                return await self.exchange(method, params, revision, options.progress)
+        except TimeoutError as error:
+            if isinstance(error, ClientError):
+                raise
+            raise Timeout(f"no answer to {method} in {timeout:g} s{self.link.context()}") from None
+
+    def _with_meta(self, params: dict[str, Any] | None) -> dict[str, Any] | None:
+        if self._meta is None:
+            return params
+        if params is None or "_meta" not in params:
+            return {"_meta": self._meta, **(params or {})}
+        return {**params, "_meta": {**params["_meta"], **msgspec.json.decode(self._meta)}}
+
+    async def exchange(
+        self,
+        method: str,
+        params: dict[str, Any] | None,
+        revision: Revision,
+        progress: Callback | None = None,
+    ) -> Raw:
+        answer: asyncio.Future[Raw] = self._create_future()
+        request_id = self._sent.ask(answer)
+        if progress is not None:
+            params = self._with_progress(params, request_id, progress)
+        elif method == "subscriptions/listen":
+            self._incoming.subscription = request_id
+        try:
+            await self.link.send(Request(request_id, method, UNSET if params is None else params), revision)
+            result = await answer
+            if progress is not None:
+                await self._queue.flush()
+            return result
+        except asyncio.CancelledError:
+            self._withdraw(request_id, method, revision)
+            raise
+        finally:
+            self._sent.forget(request_id)
+            if self._idle is not None and not len(self._sent):
+                self._idle.set()
+            if progress is not None:
+                self._incoming.progress.pop(request_id, None)
+            if answer.done() and not answer.cancelled():
+                answer.exception()  # an error of the link may have come first
+
+    def _with_progress(
+        self, params: dict[str, Any] | None, request_id: str, progress: Callback
+    ) -> dict[str, Any]:
+        self._incoming.progress[request_id] = progress
+        meta = {} if self._meta is None else msgspec.json.decode(self._meta)
+        own = {} if params is None else params.get("_meta", {})
+        return {**(params or {}), "_meta": {**own, **meta, "progressToken": request_id}}
+
+    def _withdraw(self, request_id: str, method: str, revision: Revision) -> None:
+        """Cancel a request for the server; `initialize` cannot be cancelled."""
+        if method == "initialize" or self.is_lost:
+            return
+        params = {"requestId": request_id, "reason": "the client no longer waits"}
+        rest = self.link.cancel(Notification("notifications/cancelled", params), revision)
+        if rest is not None:
+            self.spawn(rest)
+
+    async def announce_roots(self) -> None:
+        """Notify the server of changed roots, in revisions where it cannot just ask again."""
+        if ROOTS_CHANGED in self.agreed.revision.notifications:
+            await self.link.send(Notification(ROOTS_CHANGED), self.agreed.revision)
+
+    def learn(self, tools: Iterable[ToolDefinition]) -> None:
+        self.link.learn(tools)
+
+    async def _answer(self, outcome: Outcome) -> None:
+        await self.link.send(outcome, self.agreed.revision)
+
+    # What the link receives.
+
+    def receive(self, message: Envelope) -> None:
+        if message.method is UNSET:
+            if not self._sent.settle(message) and message.error is not UNSET:
+                client_logger().warning(
+                    "the server sent an error without a request: %s", received_error(message.error)
+                )
+        elif message.id is UNSET:
+            self._incoming.notify(message)
+        elif self.agreement is not None and self.agreement.revision.asking is Asking.BY_RETRY:
+            client_logger().warning(
+                "the server sent a request, which its revision does not allow: %s", message.method
+            )
+        else:
+            self._incoming.ask(message)
+
+    def fail(self, request_id: str, error: ClientError) -> None:
+        self._sent.fail(request_id, error)
+
+    @property
+    def reason(self) -> ClientError:
+        """Why the session was lost."""
+        return self._why_lost()
+
+    def lost(self, reason: Callable[[], ClientError]) -> None:
+        if not self.is_lost:
+            self._why_lost = reason
+        self.is_lost = True
+        self._sent.close(reason)
+
+    # Tasks beside the calls.
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+        return task
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            level = client_logger().debug if isinstance(error, ClientError) else client_logger().error
+            level("a task of the client failed: %s", error)
+
+    async def retire(self) -> None:
+        """Close when the calls in progress have ended: another session serves the further ones."""
+        self._idle = asyncio.Event()
+        if len(self._sent):
+            await self._idle.wait()
+        await self.close()
+
+    async def close(self) -> None:
+        """End everything, in bounded time. Idempotent."""
+        self.is_closed = True
+        self._sent.close(ClientClosed)
+        current = asyncio.current_task()
+        tasks = [task for task in self._tasks if task is not current]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=self._limits.close_timeout)
+        await self._queue.close()
+        await self.link.close()

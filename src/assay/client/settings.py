@@ -1,0 +1,20 @@
+"""What the parts of a client need to know of its options."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from assay.model.client_limits import ClientLimits
+from assay.protocol.opening import Identity
+from assay.revisions.revision import Revision
+
+from .answer import Handlers
+from .incoming import Notices
+
+
+class Settings(NamedTuple):
+    identity: Identity
+    limits: ClientLimits
+    handlers: Handlers
+    notices: Notices
+    pinned: Revision | None = None

@@ -1,0 +1,217 @@
+"""The client for scripts and notebooks: the same calls, without `await`."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+
+from assay.model.client_error import ClientClosed
+from assay.model.content import Contents
+from assay.model.definition import (
+    Implementation,
+    PromptDefinition,
+    ResourceDefinition,
+    TemplateDefinition,
+    ToolDefinition,
+)
+from assay.model.result import Completion, PromptResult, ToolResult
+
+from .callback import Callback
+from .calls import DEFAULT
+from .client import Client
+from .options import ClientOptions
+
+if TYPE_CHECKING:
+    from .target import Target
+
+T = TypeVar("T")
+
+
+class SyncClient:
+    """A `Client` without `await`. It runs on an event loop in a separate thread, also where another loop
+    runs, as in notebooks.
+
+        with SyncClient("https://example.com/mcp") as client:
+            print(client.call("add", a=1, b=2).text)
+
+    Handlers and callbacks are called in that thread. They must not call this client.
+
+    Args:
+        target: As for `Client`.
+        **options: As for `Client`.
+    """
+
+    def __init__(self, target: Target, **options: Unpack[ClientOptions]) -> None:
+        self._client = Client(target, **options)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def open(self) -> Self:
+        """Connect; `with` does this."""
+        if self._loop is not None:
+            raise RuntimeError("the client is already open")
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._serve, args=(self._loop,), name="assay-client", daemon=True
+        )
+        self._thread.start()
+        try:
+            self._run(self._client.open())
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def close(self) -> None:
+        """Close the connection in bounded time. Idempotent."""
+        if self._loop is not None:
+            try:
+                self._run(self._client.close())
+            finally:
+                self._stop()
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @staticmethod
+    def _serve(loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_forever()
+        finally:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.run_until_complete(loop.shutdown_default_executor())  # names were resolved in its threads
+            loop.close()
+
+    def _stop(self) -> None:
+        loop, thread = self._loop, self._thread
+        self._loop = self._thread = None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop is None:
+            work.close()
+            raise ClientClosed
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("a handler of a SyncClient cannot call it: use Client, or another thread")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # Ctrl-C ends the wait, and with it the call
+            raise
+
+    @property
+    def is_open(self) -> bool:
+        return self._client.is_open
+
+    @property
+    def revision(self) -> str:
+        """The date of the protocol revision in use."""
+        return self._client.revision
+
+    @property
+    def server_info(self) -> Implementation | None:
+        """The server's name and version, if it says them."""
+        return self._client.server_info
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """The capabilities that the server declares."""
+        return self._client.capabilities
+
+    @property
+    def instructions(self) -> str | None:
+        """How to use the server, for a model."""
+        return self._client.instructions
+
+    def roots_changed(self) -> None:
+        """Notify the server that the roots have changed; see `Client.roots_changed`."""
+        self._run(self._client.roots_changed())
+
+    def tools(self) -> list[ToolDefinition]:
+        """All tools of the server."""
+        return self._run(self._client.tools())
+
+    def resources(self) -> list[ResourceDefinition]:
+        """All resources of the server, without those that only templates describe."""
+        return self._run(self._client.resources())
+
+    def templates(self) -> list[TemplateDefinition]:
+        """All resource templates of the server."""
+        return self._run(self._client.templates())
+
+    def prompts(self) -> list[PromptDefinition]:
+        """All prompts of the server."""
+        return self._run(self._client.prompts())
+
+    def call(self, name: str, /, **arguments: Any) -> ToolResult:
+        """Call a tool; see `Client.call`."""
+        return self._run(self._client.call(name, **arguments))
+
+    def call_as(self, expected: type[T], name: str, /, **arguments: Any) -> T:
+        """Call a tool and return its content as a value of this type; see `Client.call_as`."""
+        return self._run(self._client.call_as(expected, name, **arguments))
+
+    def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = DEFAULT,
+        progress: Callback | None = None,
+        check: bool = True,
+        meta: Mapping[str, Any] | None = None,
+    ) -> ToolResult:
+        """Call a tool, with options; see `Client.call_tool`."""
+        work = self._client.call_tool(
+            name, arguments, timeout=timeout, progress=progress, check=check, meta=meta
+        )
+        return self._run(work)
+
+    def read(self, uri: str, *, timeout: float | None = DEFAULT) -> list[Contents]:
+        """Read a resource."""
+        return self._run(self._client.read(uri, timeout=timeout))
+
+    def prompt(self, name: str, /, **arguments: str) -> PromptResult:
+        """Get a prompt, filled with its arguments."""
+        return self._run(self._client.prompt(name, **arguments))
+
+    def complete(
+        self,
+        argument: str,
+        value: str,
+        *,
+        prompt: str | None = None,
+        template: str | None = None,
+        context: Mapping[str, str] | None = None,
+    ) -> Completion:
+        """Suggested values for an argument; see `Client.complete`."""
+        work = self._client.complete(argument, value, prompt=prompt, template=template, context=context)
+        return self._run(work)
+
+    def ping(self, *, timeout: float | None = DEFAULT) -> float:
+        """Seconds for a request and its answer."""
+        return self._run(self._client.ping(timeout=timeout))
+
+    def request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = DEFAULT,
+        progress: Callback | None = None,
+    ) -> Any:
+        """Send a request of any method; see `Client.request`."""
+        return self._run(self._client.request(method, params, timeout=timeout, progress=progress))

@@ -1,0 +1,111 @@
+"""What a client can connect to: a server object, a URL, or a command."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Mapping
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from assay.model.client_limits import ClientLimits
+from assay.model.error import MissingExtra
+from assay.transport.client.port import Link
+
+if TYPE_CHECKING:
+    from assay.transport.client.memory import LocalServer
+
+
+class Stdio:
+    """A server as a command, whose process the client starts and ends.
+
+        Stdio("uvx", "some-server", env={"TOKEN": "…"})
+
+    Args:
+        *command: The program and its arguments.
+        env: Variables for the process, besides the few that programs need, such as PATH and HOME.
+        cwd: The directory that it starts in.
+        inherit_env: Whether it gets all variables of this process.
+
+    Raises:
+        TypeError: the command is empty or has something else than words.
+    """
+
+    __slots__ = ("command", "cwd", "env", "inherit_env")
+
+    def __init__(
+        self,
+        *command: str | PathLike[str],
+        env: Mapping[str, str] | None = None,
+        cwd: str | PathLike[str] | None = None,
+        inherit_env: bool = False,
+    ) -> None:
+        if not command or not all(isinstance(word, str | PathLike) for word in command):
+            raise TypeError(
+                "Stdio takes the program and its arguments as separate words: Stdio('uvx', 'name')"
+            )
+        self.command = tuple(fspath(word) for word in command)
+        self.env = None if env is None else dict(env)
+        self.cwd = None if cwd is None else fspath(cwd)
+        self.inherit_env = inherit_env
+
+    def __repr__(self) -> str:
+        return f"Stdio({', '.join(map(repr, self.command))})"
+
+
+if TYPE_CHECKING:
+    Target = LocalServer | str | Stdio
+
+
+class HttpOptions(Struct, frozen=True):
+    headers: Mapping[str, str] | None = None
+    tls: ssl.SSLContext | None = None
+
+
+def link_factory(target: Any, limits: ClientLimits, options: HttpOptions) -> Callable[[], Link]:
+    """Makes links to a target. Mistakes in it are noticed here, before anything is opened.
+
+    Raises:
+        TypeError: not a target.
+        ValueError: a URL, header or command that cannot be used.
+    """
+    if isinstance(target, str):
+        return _url_links(target, limits, options)
+    if options.headers or options.tls:
+        raise TypeError("headers= and tls= are for servers with a URL")
+    if isinstance(target, Stdio):
+        return _child_links(target, limits)
+    if hasattr(target, "open_session") and hasattr(target, "handle"):
+        from assay.transport.client.memory import MemoryLink
+
+        return lambda: MemoryLink(target, limits)
+    raise TypeError(f"a client connects to a Server, a URL or Stdio(…), not to {target!r}")
+
+
+def _child_links(target: Stdio, limits: ClientLimits) -> Callable[[], Link]:
+    from assay.transport.client.child import ChildLink, Command
+
+    command = Command(target.command, target.env, target.cwd, target.inherit_env)
+    return lambda: ChildLink(command, limits)
+
+
+def _url_links(url: str, limits: ClientLimits, options: HttpOptions) -> Callable[[], Link]:
+    from assay.transport.client.url import read_address
+
+    if "://" not in url:
+        raise ValueError(f"not a URL: {url!r}; write Stdio({url!r}) for a command")
+    address = read_address(url)
+    try:
+        from assay.transport.client.http_head import check_headers
+
+        check_headers(options.headers or {})
+        if address.scheme in ("ws", "wss"):
+            from assay.transport.client.websocket import WebSocketLink
+
+            return lambda: WebSocketLink(address, limits, options.headers, options.tls)
+        from assay.transport.client.http import HttpLink
+
+        return lambda: HttpLink(address, limits, options.headers, options.tls)
+    except ImportError as error:
+        raise MissingExtra('clients of a URL need httptools: pip install "assay-mcp[http]"') from error

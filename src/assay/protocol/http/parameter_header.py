@@ -1,0 +1,69 @@
+"""Arguments of a tool that its client repeats in headers (`x-mcp-header`), read from the tool's schema.
+
+A tool whose annotations break the rules must not be used over HTTP (basic/transports/streamable-http).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+KEYWORD: Final = "x-mcp-header"
+KINDS: Final = frozenset({"string", "integer", "boolean"})
+TOKEN: Final = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+"""Characters of a header name (RFC 9110, section 5.6.2)."""
+VALUES: Final = frozenset({"default", "const", "enum", "examples"})
+"""Keywords of a schema that hold values, not schemas."""
+DEPTH: Final = 64
+
+
+class InvalidHeader(ValueError):
+    """An annotation breaks the rules; the message says which."""
+
+
+class HeaderParameter(NamedTuple):
+    path: tuple[str, ...]
+    header: str
+
+    def value_in(self, arguments: Any) -> Any:
+        """The argument to repeat; None if it is absent."""
+        for name in self.path:
+            arguments = arguments.get(name) if isinstance(arguments, dict) else None
+        return arguments
+
+
+def header_parameters(schema: Any) -> tuple[HeaderParameter, ...]:
+    """
+    Raises:
+        InvalidHeader: an annotation breaks the rules.
+    """
+    parameters = tuple(_read(schema, (), depth=0, reachable=True))
+    names = {parameter.header.lower() for parameter in parameters}
+    if len(names) < len(parameters):
+        raise InvalidHeader("two parameters are repeated in one header")
+    return parameters
+
+
+def _read(schema: Any, path: tuple[str, ...], *, depth: int, reachable: bool) -> Iterator[HeaderParameter]:
+    if not isinstance(schema, dict) or depth > DEPTH:
+        return
+    if KEYWORD in schema:
+        if not reachable or not path:
+            raise InvalidHeader(f"{KEYWORD} is only allowed on parameters reached through `properties`")
+        yield _parameter(schema, path)
+    for keyword, inner in schema.items():
+        if keyword == "properties" and isinstance(inner, dict):
+            for name, part in inner.items():
+                yield from _read(part, (*path, name), depth=depth + 1, reachable=reachable)
+        elif keyword not in VALUES:
+            for part in inner if isinstance(inner, list) else (inner,):
+                yield from _read(part, (*path, keyword), depth=depth + 1, reachable=False)
+
+
+def _parameter(schema: dict[str, Any], path: tuple[str, ...]) -> HeaderParameter:
+    header = schema[KEYWORD]
+    if not isinstance(header, str) or not header or not TOKEN.issuperset(header):
+        raise InvalidHeader(f"{KEYWORD} is not a header name: {header!r}")
+    if schema.get("type") not in KINDS:
+        raise InvalidHeader(f"{KEYWORD} is for strings, integers and booleans: {'.'.join(path)}")
+    return HeaderParameter(path, f"Mcp-Param-{header}")

@@ -1,0 +1,270 @@
+"""A server as a child process: one message per line on its stdin and stdout.
+
+The child gets a process group for itself: Ctrl-C in the terminal does not end it before its client has closed
+it, and what it started ends with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Iterable, Mapping
+from io import FileIO
+from typing import Any, Final, cast
+
+from msgspec import Struct
+
+from assay.model.client_error import ConnectionFailed, InvalidAnswer, ServerDied, quoted_lines
+from assay.model.client_limits import ClientLimits
+from assay.model.definition import ToolDefinition
+from assay.model.jsonrpc import Notification
+from assay.protocol.codec import encode
+from assay.protocol.framing.lines import LineFramer, LineTooLong
+from assay.revisions.revision import Revision
+
+from .port import Outgoing, Receiver, deliver
+
+LINE_CHARACTERS: Final = 500
+"""Of a line that an error shows."""
+INHERITED: Final = frozenset(
+    {
+        *("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
+        *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES"),
+        *("PROCESSOR_ARCHITECTURE", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE"),
+    }
+)
+"""Variables that a server needs to start. Others may be secrets that do not concern it."""
+
+
+class Command(Struct, frozen=True):
+    """What to start, and how."""
+
+    words: tuple[str, ...]
+    env: Mapping[str, str] | None = None
+    cwd: str | None = None
+    inherit_env: bool = False
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+    def environment(self) -> dict[str, str]:
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if self.inherit_env or name.upper() in INHERITED or name.startswith("LC_")
+        }
+        return {**inherited, **(self.env or {})}
+
+
+class ChildLink(asyncio.SubprocessProtocol):
+    is_stateless = False
+
+    def __init__(self, command: Command, limits: ClientLimits) -> None:
+        self._command = command
+        self._limits = limits
+        self._codec = limits.codec
+        self._framer = LineFramer(limits.message_bytes)
+        self._errors = _LastLines(limits.stderr_lines)
+        self._stray: deque[str] = deque(maxlen=limits.stderr_lines)
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._stdin: asyncio.WriteTransport | None = None
+        self._output: asyncio.BaseTransport | None = None
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._exited = asyncio.Event()
+        self._open_pipes = {1, 2}
+        self._is_closing = False
+
+    @property
+    def endpoint(self) -> str:
+        return f"{self._command.cwd or ''}\0" + "\0".join(self._command.words)
+
+    async def open(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+        if sys.platform == "win32":
+            await self._start(stdout=asyncio.subprocess.PIPE)
+            return
+        # A pipe of our own: asyncio passes on what it reads from its own one in a further round of the loop.
+        source, sink = os.pipe()
+        output = FileIO(source)
+        try:
+            await self._start(stdout=sink, start_new_session=True)
+            loop = asyncio.get_running_loop()
+            self._output, _ = await loop.connect_read_pipe(lambda: _Output(self), output)
+        except BaseException:
+            output.close()
+            raise
+        finally:
+            os.close(sink)
+
+    async def _start(self, **options: Any) -> None:
+        loop, command = asyncio.get_running_loop(), self._command
+        try:
+            transport, _ = await loop.subprocess_exec(
+                lambda: self, *command.words, env=command.environment(), cwd=command.cwd, **options
+            )
+        except (OSError, ValueError) as error:
+            raise ConnectionFailed(_start_problem(command, error)) from error
+        self._transport = transport
+        self._stdin = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
+
+    async def send(self, message: Outgoing, revision: Revision) -> None:
+        if self._exited.is_set() or self._stdin is None or self._stdin.is_closing():
+            raise self._death()
+        self._stdin.write(encode(message) + b"\n")
+        if not self._writable.is_set():
+            await self._writable.wait()
+
+    def cancel(self, notice: Notification, revision: Revision) -> None:
+        if self._stdin is not None and not self._stdin.is_closing():
+            self._stdin.write(encode(notice) + b"\n")
+
+    async def follow(self, revision: Revision) -> None:
+        return
+
+    def learn(self, tools: Iterable[ToolDefinition]) -> None:
+        return
+
+    def context(self) -> str:
+        return quoted_lines(self._errors.lines, self._stray)
+
+    # Callbacks of the event loop.
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 2:
+            self._errors.feed(data)
+        else:
+            self.feed(data)
+
+    def feed(self, data: bytes) -> None:
+        for line in self._framer.feed(data):
+            self._take(line)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 0:
+            self._writable.set()
+            return
+        self._open_pipes.discard(fd)
+        if fd == 1:
+            for line in self._framer.end():
+                self._take(line)
+        else:
+            self._errors.feed(b"\n")
+        self._report_end()
+
+    def process_exited(self) -> None:
+        self._exited.set()
+        self._writable.set()
+        if self._open_pipes and not self._is_closing:
+            # A process that it started may hold the pipes open: do not wait for long for the last lines.
+            asyncio.get_running_loop().call_later(self._limits.close_timeout, self._give_up_pipes)
+        self._report_end()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def _take(self, line: bytes | LineTooLong) -> None:
+        if isinstance(line, LineTooLong):
+            # Which call it answers is unknown, so none of them can wait for its answer any more.
+            self._receiver.lost(self._too_long)
+        elif deliver(line, self._codec, self._receiver) is not None:
+            self._stray.append(line[:LINE_CHARACTERS].decode(errors="replace"))
+
+    def _too_long(self) -> InvalidAnswer:
+        return InvalidAnswer(
+            f"the server sent a line of more than {self._limits.message_bytes} bytes;"
+            f" if that is expected, raise limits.message_bytes{self.context()}"
+        )
+
+    def _give_up_pipes(self) -> None:
+        self._open_pipes.clear()
+        self._report_end()
+
+    def _report_end(self) -> None:
+        """Report the end once nothing more can arrive: the last lines of stderr say why it ended."""
+        if 1 not in self._open_pipes and (self._exited.is_set() and 2 not in self._open_pipes):
+            self._receiver.lost(self._death)
+        elif 1 not in self._open_pipes and not self._exited.is_set() and not self._is_closing:
+            # It closed its output: usually it is about to end, and then its exit code is worth waiting for.
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._limits.close_timeout, self._receiver.lost, self._death)
+
+    def _death(self) -> ServerDied:
+        code = None if self._transport is None else self._transport.get_returncode()
+        return ServerDied(self._command.text, code, self._errors.lines, self._stray)
+
+    # Closing: end of input, SIGTERM, SIGKILL (basic/lifecycle#shutdown), each in bounded time.
+
+    async def close(self) -> None:
+        transport, self._transport = self._transport, None
+        self._is_closing = True
+        if transport is None:
+            return
+        try:
+            if self._stdin is not None:
+                self._stdin.abort() if not self._writable.is_set() else self._stdin.close()
+            for end in (None, signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+                if end is not None:
+                    self._signal(transport, end)
+                if await self._has_exited():
+                    break
+        finally:
+            self._signal(transport, getattr(signal, "SIGKILL", signal.SIGTERM))
+            transport.close()
+            if self._output is not None:
+                self._output.close()
+        await self._has_exited()
+
+    async def _has_exited(self) -> bool:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.close_timeout):
+                await self._exited.wait()
+        return self._exited.is_set()
+
+    def _signal(self, transport: asyncio.SubprocessTransport, number: signal.Signals) -> None:
+        """Signal the process and what it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if sys.platform == "win32":
+                transport.send_signal(number)
+            else:
+                os.killpg(transport.get_pid(), number)
+
+
+class _Output(asyncio.Protocol):
+    """The standard output of the process."""
+
+    def __init__(self, link: ChildLink) -> None:
+        self.data_received = link.feed  # type: ignore[method-assign]
+        self._link = link
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._link.pipe_connection_lost(1, exc)
+
+
+class _LastLines:
+    """The last lines of a stream, each cut to a bounded length."""
+
+    def __init__(self, limit: int) -> None:
+        self.lines: deque[str] = deque(maxlen=limit)
+        self._framer = LineFramer(LINE_CHARACTERS)
+
+    def feed(self, data: bytes) -> None:
+        for line in self._framer.feed(data):
+            text = "(a long line)" if isinstance(line, LineTooLong) else line.decode(errors="replace")
+            self.lines.append(text)
+
+
+def _start_problem(command: Command, error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError) and command.cwd is not None and not os.path.isdir(command.cwd):
+        return f"cannot start {command.text}: the directory does not exist: {command.cwd}"
+    if isinstance(error, FileNotFoundError):
+        return f"cannot start {command.text}: {command.words[0]} was not found; install it, or check PATH"
+    return f"cannot start {command.text}: {getattr(error, 'strerror', None) or error}"

@@ -1,0 +1,77 @@
+"""Opens a TCP connection, encrypted if the address says so, and explains why it could not."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from typing import TypeVar
+
+from assay.model.client_error import ConnectionFailed
+
+from .url import Address
+
+P = TypeVar("P", bound=asyncio.Protocol)
+
+
+async def connect(make: Callable[[], P], address: Address, tls: ssl.SSLContext | None, timeout: float) -> P:
+    """
+    Raises:
+        ConnectionFailed: the server cannot be reached, or is not trusted.
+    """
+    context = (tls or ssl.create_default_context()) if address.is_encrypted else None
+    try:
+        async with asyncio.timeout(timeout):
+            return await _connect_to_any(make, address, context, timeout)
+    except TimeoutError as error:
+        raise ConnectionFailed(f"cannot connect to {address.url}: no answer in {timeout:g} s") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConnectionFailed):
+            raise
+        raise ConnectionFailed(f"cannot connect to {address.url}: {_problem(error)}") from error
+
+
+async def _connect_to_any(
+    make: Callable[[], P], address: Address, context: ssl.SSLContext | None, timeout: float
+) -> P:
+    """Try the addresses of a host in turn, with a share of the time for each: a route that drops packets must
+    not use it up. Not with asyncio's race of addresses: cancelled, it may leave a socket behind."""
+    hosts = await _resolve(address)
+    for host in hosts[:-1]:
+        try:
+            async with asyncio.timeout(timeout / len(hosts)):
+                return await _connect(make, host, address, context)
+        except OSError:
+            continue  # the error of the last address is raised
+    return await _connect(make, hosts[-1], address, context)
+
+
+async def _resolve(address: Address) -> list[str]:
+    if ":" in address.host or address.host.replace(".", "").isdigit():
+        return [address.host]
+    entries = await asyncio.get_running_loop().getaddrinfo(
+        address.host, address.port, type=socket.SOCK_STREAM
+    )
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
+
+
+async def _connect(make: Callable[[], P], host: str, address: Address, context: ssl.SSLContext | None) -> P:
+    name = address.host if context is not None else None
+    _, protocol = await asyncio.get_running_loop().create_connection(
+        make, host, address.port, ssl=context, server_hostname=name
+    )
+    return protocol
+
+
+def _problem(error: OSError | ValueError) -> str:
+    """Why a connection could not be opened, and what to change."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {error.verify_message}; pass tls= with its authority"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed ({error.reason}); does the server expect http:// or ws:// instead?"
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused; is the server running, and on this port?"
+    if isinstance(error, socket.gaierror):
+        return "the name of the host cannot be resolved; check its spelling and the network"
+    return str(error) or type(error).__name__

@@ -1,0 +1,276 @@
+"""Streamable HTTP from the client's side: one POST for each message, streams for answers and messages."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from assay.model.client_error import ClientError, ConnectionFailed, HttpFailure, InvalidAnswer, ServerError
+from assay.model.client_limits import ClientLimits
+from assay.model.definition import ToolDefinition
+from assay.model.jsonrpc import ErrorBody, Notification, Request
+from assay.protocol.codec import encode
+from assay.protocol.http.parameter_header import HeaderParameter, header_parameters
+from assay.revisions.revision import Revision
+
+from .http_head import check_headers, mirror_lines, request_head, user_lines
+from .http_hint import failure_hint
+from .http_pool import HttpPool
+from .http_reply import EVENT_STREAM, HttpReply
+from .port import REPEATABLE, Outgoing, Receiver, SessionGone
+from .url import Address, redirected
+
+ACCEPT: Final = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+KEEPS_METHOD: Final = frozenset({307, 308})
+SESSION: Final = "mcp-session-id"
+RECONNECTS: Final = 5
+"""Attempts to reach a stream again without receiving anything from it."""
+LASTING: Final = 5.0
+"""Seconds after which the end of a stream is not a failure: proxies and servers limit them."""
+DEFAULT_RETRY: Final = 1.0
+MOST_RETRY: Final = 30.0
+
+
+class _Refusal(Struct):
+    error: ErrorBody
+
+
+class _Task(NamedTuple):
+    """A request to send: everything but where it goes."""
+
+    method: str
+    lines: str
+    body: bytes
+    repeatable: bool
+
+
+class HttpLink:
+    is_stateless = True
+
+    def __init__(
+        self,
+        address: Address,
+        limits: ClientLimits,
+        headers: Mapping[str, str] | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._address = address
+        self._limits = limits
+        self._codec = limits.codec
+        self._user_lines = user_lines(check_headers(headers or {}))
+        self._pool = HttpPool(address, limits, tls)
+        self._room = asyncio.Semaphore(limits.connections)
+        self.session_id: str | None = None
+        self._revision: Revision | None = None
+        self._parameters: dict[str, tuple[HeaderParameter, ...]] = {}
+        """Arguments that are repeated in headers, by tool."""
+
+    @property
+    def endpoint(self) -> str:
+        return self._address.url
+
+    async def open(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+
+    def cancel(self, notice: Notification, revision: Revision) -> Coroutine[Any, Any, None] | None:
+        return None if revision.http.disconnect_cancels else self.send(notice, revision)
+
+    def learn(self, tools: Iterable[ToolDefinition]) -> None:
+        self._parameters.update((tool.name, header_parameters(tool.input_schema)) for tool in tools)
+
+    def context(self) -> str:
+        return ""
+
+    async def send(self, message: Outgoing, revision: Revision) -> None:
+        if not isinstance(message, Request) or message.method == "subscriptions/listen":
+            # Not within the limit: a call may wait for the answer to a question, and streams stay open.
+            return await self._send(message, revision)
+        async with self._room:
+            await self._send(message, revision)
+
+    async def _send(self, message: Outgoing, revision: Revision) -> None:
+        self._revision = revision
+        request_id = message.id if isinstance(message, Request) else None
+        is_opening = request_id is not None and message.method == "initialize"  # type: ignore[union-attr]
+        if is_opening:
+            self.session_id = None
+        lines = ACCEPT if is_opening else ACCEPT + self._session_lines(revision)
+        lines += mirror_lines(message, revision, self._parameters)
+        repeatable = request_id is None or message.method in REPEATABLE  # type: ignore[union-attr]
+        task = _Task("POST", lines, encode(message), repeatable)
+        session = self.session_id
+        reply = await self._exchange(task, request_id)
+        if not reply.is_success:
+            raise self._failure(reply, session)
+        if is_opening:
+            self.session_id = self._read_session(reply)
+        if request_id is None:
+            return
+        if reply.is_stream:
+            await self._finish_stream(reply, request_id, revision)
+        else:
+            self._take_body(reply)
+
+    def _session_lines(self, revision: Revision) -> str:
+        lines = ""
+        if revision.http.version_header or revision.http.mirrored is not None:
+            lines = f"MCP-Protocol-Version: {revision.date}\r\n"
+        if self.session_id is not None and revision.http.sessions:
+            lines += f"Mcp-Session-Id: {self.session_id}\r\n"
+        return lines
+
+    def _read_session(self, reply: HttpReply) -> str | None:
+        session = reply.headers.get(SESSION)
+        if session is not None and not (
+            0 < len(session) <= 1024 and session.isascii() and session.isprintable()
+        ):
+            raise InvalidAnswer("the server's Mcp-Session-Id is not visible ASCII")
+        return session
+
+    async def _exchange(self, task: _Task, request_id: object) -> HttpReply:
+        """Send a request and wait for its response, over redirects within the origin."""
+        address, redirects = self._address, 0
+        while True:
+            reply = await self._exchange_once(task, address, request_id)
+            if reply.status not in REDIRECTS:
+                return reply
+            if (redirects := redirects + 1) > self._limits.redirects:
+                raise HttpFailure(address.url, reply.status, "", reply.headers, "too many redirects")
+            address = self._follow_redirect(reply, address)
+
+    def _follow_redirect(self, reply: HttpReply, address: Address) -> Address:
+        location = reply.headers.get("location", "")
+        hint = f"redirected to {location}: use that URL if you trust it"
+        failure = HttpFailure(address.url, reply.status, "", reply.headers, hint)
+        try:
+            following = redirected(address, location)
+        except ValueError:
+            raise failure from None
+        if following is None or not location or reply.status not in KEEPS_METHOD:
+            raise failure
+        return following
+
+    async def _exchange_once(self, task: _Task, address: Address, request_id: object) -> HttpReply:
+        head = request_head(task.method, address, self._user_lines + task.lines)
+        length = f"Content-Length: {len(task.body)}\r\n\r\n" if task.method == "POST" else "\r\n"
+        request = (head + length).encode("latin-1") + task.body
+        connection = self._pool.take_idle() or await self._pool.open()
+        reply = HttpReply(self._limits, self._codec, self._receiver.receive, request_id)
+        loop = asyncio.get_running_loop()
+        connection.exchange(request, reply)
+        try:
+            await reply.done
+        except ConnectionFailed:
+            # An idle connection may close just when it is used. Only what has no effect is sent twice.
+            if reply.untouched and connection.reused and task.repeatable:
+                return await self._exchange_once(task, address, request_id)
+            raise
+        except asyncio.CancelledError:
+            connection.abort()
+            raise
+        if reply.answered and not connection.is_idle:
+            # The server should end the stream now; then the connection can be used again.
+            loop.call_later(self._limits.close_timeout, connection.abort_if, reply)
+        return reply
+
+    def _take_body(self, reply: HttpReply) -> None:
+        body = reply.body
+        if reply.media_type != "application/json" or not body.strip():
+            kind = reply.media_type or "no content type"
+            problem = f"the server answered with status {reply.status} and {kind}, not with a message"
+            raise HttpFailure(
+                self._address.url,
+                reply.status,
+                _text(body),
+                reply.headers,
+                f"{problem}: is this an MCP endpoint?",
+            )
+        if not reply.take(body):
+            raise InvalidAnswer("the server's answer does not have the id of the request")
+
+    # Failures.
+
+    def _failure(self, reply: HttpReply, session: str | None) -> ClientError:
+        body, status, url = _text(reply.body), reply.status, self._address.url
+        if status == 404 and session is not None:
+            hint = "the server has ended the session"
+            return SessionGone(url, status, body, reply.headers, hint)
+        error = _read_refusal(reply.body) if status not in (401, 403) else None
+        if error is not None:
+            return ServerError(error.code, error.message, None if error.data is UNSET else error.data, status)
+        return HttpFailure(url, status, body, reply.headers, failure_hint(status, reply.headers))
+
+    # Streams that end before their answer, and what the server sends on its own.
+
+    async def _finish_stream(self, reply: HttpReply, request_id: object, revision: Revision) -> None:
+        """Wait for the answer on further streams, if the server supports that."""
+        attempts = 0
+        while not reply.answered:
+            if not reply.events.last_event_id or not revision.http.resumable:
+                raise ConnectionFailed("the server ended the stream before the answer; the call may have run")
+            if (attempts := attempts + 1) > RECONNECTS:
+                raise ConnectionFailed(f"the answer did not arrive on {RECONNECTS} further streams")
+            await asyncio.sleep(_delay(reply))
+            last, retry_ms = reply.events.last_event_id, reply.events.retry_ms
+            reply = await self._get(revision, last, request_id)
+            if not reply.is_stream:
+                raise self._failure(reply, self.session_id)
+            if reply.events.last_event_id:
+                attempts = 0
+            else:
+                reply.events.last_event_id, reply.events.retry_ms = last, retry_ms
+
+    async def _get(self, revision: Revision, last: str, request_id: object) -> HttpReply:
+        resume = f"Last-Event-ID: {last}\r\n" if last.isascii() and last.isprintable() and last else ""
+        lines = f"Accept: {EVENT_STREAM}\r\n" + self._session_lines(revision) + resume
+        return await self._exchange(_Task("GET", lines, b"", repeatable=True), request_id)
+
+    async def follow(self, revision: Revision) -> None:
+        if not revision.http.sessions:
+            return
+        failures, last, clock = 0, "", asyncio.get_running_loop().time
+        while failures < RECONNECTS:
+            delay, start = DEFAULT_RETRY, clock()
+            try:
+                reply = await self._get(revision, last, None)
+            except ClientError:
+                failures += 1
+            else:
+                if not reply.is_stream:
+                    return  # the server offers no such stream
+                last, delay = reply.events.last_event_id or last, _delay(reply)
+                failures = 0 if clock() - start >= LASTING else failures + 1
+            await asyncio.sleep(delay)
+
+    async def close(self) -> None:
+        session, self.session_id = self.session_id, None
+        if session is not None and self._revision is not None:
+            lines = f"Mcp-Session-Id: {session}\r\n" + self._session_lines(self._revision)
+            with contextlib.suppress(ClientError, TimeoutError):
+                async with asyncio.timeout(self._limits.close_timeout):
+                    await self._exchange(_Task("DELETE", lines, b"", repeatable=True), None)
+        await self._pool.close()
+
+
+def _delay(reply: HttpReply) -> float:
+    ms = reply.events.retry_ms
+    return DEFAULT_RETRY if ms is None else min(ms / 1000, MOST_RETRY)
+
+
+def _text(body: bytes) -> str:
+    return body[:2000].decode(errors="replace")
+
+
+def _read_refusal(body: bytes) -> ErrorBody | None:
+    """The JSON-RPC error in the body of a refusal, if it is one."""
+    try:
+        return msgspec.json.decode(body, type=_Refusal).error
+    except (msgspec.DecodeError, RecursionError):
+        return None

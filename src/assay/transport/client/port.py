@@ -1,0 +1,116 @@
+"""The interface between a client and its transports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Final, Protocol
+
+from assay.model.client_error import ClientError, HttpFailure, InvalidAnswer
+from assay.model.definition import ToolDefinition
+from assay.model.error import MalformedMessage
+from assay.model.jsonrpc import Envelope, ErrorReply, Notification, Reply, Request
+from assay.model.limits import Limits
+from assay.protocol.codec import decode
+from assay.revisions.revision import Revision
+
+Outgoing = Request | Notification | Reply | ErrorReply
+
+REPEATABLE: Final = frozenset(
+    {
+        *("initialize", "server/discover", "ping", "completion/complete", "logging/setLevel"),
+        *("tools/list", "prompts/list", "prompts/get"),
+        *("resources/list", "resources/templates/list", "resources/read"),
+    }
+)
+"""Requests without an effect: they may be sent again if a connection ended before their answer."""
+
+
+class SessionGone(HttpFailure):
+    """The server has forgotten the session: it answers its id with 404."""
+
+
+class Receiver(Protocol):
+    """Takes what a link receives."""
+
+    def receive(self, message: Envelope) -> None: ...
+
+    def fail(self, request_id: str, error: ClientError) -> None:
+        """The answer to one request cannot be used."""
+        ...
+
+    def lost(self, reason: Callable[[], ClientError]) -> None:
+        """The connection has ended; `reason` makes an exception for each waiting call."""
+        ...
+
+
+class Link(Protocol):
+    """One connection to a server, or for HTTP one endpoint."""
+
+    @property
+    def endpoint(self) -> str:
+        """Identifies the server, to remember its revision; empty for none."""
+        ...
+
+    @property
+    def is_stateless(self) -> bool:
+        """Whether each request has a connection for itself, so that silence says nothing of the server."""
+        ...
+
+    async def open(self, receiver: Receiver) -> None:
+        """
+        Raises:
+            ClientError: the server cannot be reached.
+        """
+        ...
+
+    async def send(self, message: Outgoing, revision: Revision) -> None:
+        """Send a message. A link with a connection per request returns after the answer was received.
+
+        Raises:
+            ClientError: it could not be sent, or not answered.
+        """
+        ...
+
+    def cancel(self, notice: Notification, revision: Revision) -> Coroutine[Any, Any, None] | None:
+        """Cancel a request whose `send` was cancelled, or whose answer is no longer awaited. Sends the notice
+        before any later message, unless leaving has cancelled the request. Returns what is left to do."""
+        ...
+
+    async def follow(self, revision: Revision) -> None:
+        """Receive what the server sends outside of answers; returns at once if `send` needs no help."""
+        ...
+
+    def learn(self, tools: Iterable[ToolDefinition]) -> None:
+        """Read the definitions of tools for what their calls need besides the message."""
+        ...
+
+    def context(self) -> str:
+        """Lines about the server for the text of an error, such as what it wrote to stderr."""
+        ...
+
+    async def close(self) -> None:
+        """End the connection in bounded time. Idempotent."""
+        ...
+
+
+def deliver(body: bytes, limits: Limits, receiver: Receiver) -> MalformedMessage | None:
+    """Decode what arrived and pass it on. Returns why it is not a message; the request it answers, if that is
+    readable, has failed then."""
+    try:
+        decoded = decode(body, limits)
+    except MalformedMessage as error:
+        _reject(error, receiver)
+        return error
+    problem = None
+    for message in decoded if isinstance(decoded, list) else (decoded,):
+        if isinstance(message, MalformedMessage):
+            _reject(message, receiver)
+            problem = message
+        else:
+            receiver.receive(message)
+    return problem
+
+
+def _reject(error: MalformedMessage, receiver: Receiver) -> None:
+    if isinstance(error.request_id, str):
+        receiver.fail(error.request_id, InvalidAnswer(f"the server's answer is invalid: {error.message}"))

@@ -1,0 +1,21 @@
+"""Importing the client stays cheap, and brings no server."""
+
+from __future__ import annotations
+
+from tests.meta.test_imports import loaded_by
+
+NOT_NEEDED = (
+    *("assay.server", "assay.lab", "assay.model.visible", "assay.transport.asgi", "assay.transport.port"),
+    *("assay.transport.client.child", "assay.transport.client.http", "assay.transport.client.websocket"),
+    *("httptools", "httpx2", "jsonschema_rs", "pydantic", "urllib.parse", "websockets"),
+)
+
+
+def test_importing_the_client_loads_neither_a_server_nor_a_transport() -> None:
+    assert loaded_by("from assay import Client, Stdio\nClient(Stdio('x'))", NOT_NEEDED) == [
+        "assay.transport.client.child"
+    ]
+
+
+def test_errors_and_limits_are_cheap() -> None:
+    assert loaded_by("from assay import ClientError, ClientLimits", ("asyncio", *NOT_NEEDED)) == []
