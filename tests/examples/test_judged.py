@@ -1,7 +1,7 @@
-"""The lab has no finding about the strict reference server and the example servers.
+"""The lab has no finding about the example servers.
 
-Each is judged on one transport, at the newest revision of each kind. `make judged` judges all of them on
-every transport and revision.
+Each is judged on one transport, at the newest revision of each kind. `make judged` judges them, and the strict
+reference server, on every transport and revision.
 """
 
 import os
@@ -12,12 +12,11 @@ import pytest
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.run.runner import Runner, RunSettings
-from assay.lab.harness.subject.subject import CommandSubject, Subject, served
+from assay.lab.harness.subject.subject import Subject, served
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
-from tests.driving.warm_python import warm_python
 from tests.meta.tree import ROOT, expect_none
 
 pytestmark = pytest.mark.long
@@ -27,10 +26,7 @@ EXAMPLES = ROOT / "examples"
 
 def subject(target: str, transport: Transport, data: Path) -> Subject:
     environment = {**os.environ, "DATABASE": str(data / "example.db")}
-    words = target.split()
-    if transport is Transport.STDIO:
-        return CommandSubject((warm_python(), "-m", "assay", "serve", *words), environment)
-    return served(words[0], transport, *words[1:], environment=environment)
+    return served(target, transport, environment=environment)
 
 
 def unchanged(result: CellResult, trace: Trace) -> CellResult:
@@ -41,12 +37,11 @@ def unchanged(result: CellResult, trace: Trace) -> CellResult:
 @pytest.mark.parametrize(
     ("target", "transport"),
     [
-        ("reference --strict", Transport.HTTP),
-        (f"{EXAMPLES / 'time_server.py'}", Transport.STDIO),
+        (f"{EXAMPLES / 'time_server.py'}", Transport.HTTP),
         (f"{EXAMPLES / 'sqlite_server.py'}", Transport.HTTP),
         (f"{EXAMPLES / 'fetch_server.py'}", Transport.WEBSOCKET),
     ],
-    ids=["strict", "time", "sqlite", "fetch"],
+    ids=["time", "sqlite", "fetch"],
 )
 async def test_server_has_no_finding(target: str, transport: Transport, tmp_path: Path) -> None:
     settings = RunSettings(protocol_suite(), SELECTION, jobs=10)
