@@ -1,7 +1,7 @@
 """The lab has no finding about the example servers.
 
-Each is judged on one transport, at the newest revision of each kind. `make judged` judges them, and the strict
-reference server, on every transport and revision.
+Each is judged on one transport, at the newest revision of each kind. `make judged` judges them, and the
+strict reference server, on every transport and revision.
 """
 
 import os
