@@ -18,13 +18,13 @@ from assay.model.error import RegistrationError
 from assay.model.media import sniff
 from assay.model.result import ToolResult
 from assay.revisions.revision import Structured
-
-from .bad_output import BadOutput, type_name
-from .library_value import RECORDS, Table, adapt, adapter_of, is_table, write_value
 from assay.server.types.pattern import without_patterns
 from assay.server.types.reading import json_decoder, prepare
 from assay.server.types.schema import schema_of, written_schema
 from assay.server.types.validator import Validator
+
+from .bad_output import BadOutput, type_name
+from .library_value import RECORDS, Table, adapt, adapter_of, is_table, write_value
 
 RAW: Final = (bytes, bytearray, memoryview)
 BLANK: Final = (inspect.Parameter.empty, None, type(None), Any, object)
@@ -67,7 +67,8 @@ class Output:
 
     def _use(self, schema: Mapping[str, Any]) -> None:
         if schema.get("type") != "object":
-            raise RegistrationError('an output schema must have "type": "object" at its root: wrap other values in an object')
+            problem = 'an output schema must have "type": "object" at its root'
+            raise RegistrationError(f"{problem}: wrap other values in an object")
         self.schema = self.unwrapped_schema = schema
         self._check = _validate(schema)
 
