@@ -19,6 +19,7 @@ READY := $(VENV)/.ready
 TESTS_READY := $(VENV)/.tests-ready
 NODE_READY := $(NODE_VENV)/.ready
 SUITE_READY := interop/node_modules/.ready
+PYRIGHT_READY := interop/pyright/node_modules/.ready
 PEER_VENVS := .venv-peers
 PEERS_READY_QUICK := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/fastmcp/.ready \
 	interop/peers/typescript-sdk-2/node_modules/.ready
@@ -129,6 +130,10 @@ interop-quick: ## Run only the clients that install fast (ARGS=fastmcp selects o
 	@$(BIN)/python -m interop.clients --quick --node $(NODE_VENV)/bin/node $(ARGS)
 	@$(BIN)/python -m interop.oauth --quick
 
+.PHONY: pyright
+pyright: $(READY) $(PYRIGHT_READY) ## Check the types of the examples with pyright, strictly; mypy does so in `make check`
+	@$(NODE_VENV)/bin/node interop/pyright/node_modules/pyright/index.js -p interop/pyright
+
 .PHONY: agreement
 agreement: ## Compare our suite with the official one on fixture servers; writes docs/evidence/agreement.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(AGREEMENT_READY)
@@ -180,7 +185,7 @@ wrk:
 
 .PHONY: clean
 clean: ## Remove environments, caches and build products
-	@rm -rf $(VENV) $(NODE_VENV) $(PEER_VENVS) $(PUBLIC_VENVS) interop/peers/*/node_modules $(BENCH_VENVS) interop/node_modules bench/peers/typescript/node_modules results build dist .coverage* htmlcov
+	@rm -rf $(VENV) $(NODE_VENV) $(PEER_VENVS) $(PUBLIC_VENVS) interop/peers/*/node_modules $(BENCH_VENVS) interop/node_modules interop/pyright/node_modules bench/peers/typescript/node_modules results build dist .coverage* htmlcov
 	@rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -217,6 +222,11 @@ endef
 $(SUITE_READY): interop/package.json interop/package-lock.json $(NODE_READY)
 	@echo "installing the official conformance suite into interop/node_modules"
 	$(call npm-ci,interop)
+	@touch $@
+
+$(PYRIGHT_READY): interop/pyright/package.json interop/pyright/package-lock.json $(NODE_READY)
+	@echo "installing pyright into interop/pyright/node_modules"
+	$(call npm-ci,interop/pyright)
 	@touch $@
 
 $(PEER_VENVS)/%/.ready: interop/peers/%/requirements.txt

@@ -32,7 +32,7 @@ async def forecast(city: str, ctx: Context, days: int = 3) -> Forecast:
         city: Where.
         days: How many days.
     """
-    degrees = []
+    degrees: list[int] = []
     for day in range(days):
         await ctx.progress(day + 1, total=days, message="fetching")
         degrees.append(18 + (len(city) + day) % 5)
