@@ -244,6 +244,9 @@ class Registration(ServerHints):
         Args:
             method: The method of the notification: one of the protocol, or your own.
         """
+        check_argument(
+            "on_notification", method, "a method", '@server.on_notification("com.example/changed")'
+        )
 
         def register(decorated: F) -> F:
             self.notifications.add(method, decorated)

@@ -18,8 +18,8 @@ from PIL import Image as pillow
 
 from assay import Server, Text
 from assay.server.results.library_value import adapt
-from tests.server.scripted import FIRST, NEWEST, ask, call
 from tests.server.results.test_output import listed, returning
+from tests.server.scripted import FIRST, NEWEST, ask, call
 
 PIXEL = b"\x89PNG\r\n\x1a\n pixels"
 ANY_VALUE = "2026-07-28"

@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Raw
 
 from assay.model.content import BLOCKS, Image
+from assay.server.types.custom_type import write_custom
 
 from .bad_output import BadOutput
-from assay.server.types.custom_type import write_custom
 
 PNG_MODES: Final = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
 ALPHA_MODES: Final = {"PA": "RGBA", "RGBa": "RGBA", "La": "LA"}

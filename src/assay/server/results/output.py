@@ -18,13 +18,13 @@ from assay.model.error import RegistrationError
 from assay.model.media import sniff
 from assay.model.result import ToolResult
 from assay.revisions.revision import Structured
-
-from .bad_output import BadOutput, type_name
-from .library_value import RECORDS, Table, adapt, adapter_of, is_table, write_value
 from assay.server.types.pattern import without_patterns
 from assay.server.types.reading import json_decoder, prepare
 from assay.server.types.schema import schema_of, written_schema
 from assay.server.types.validator import Validator
+
+from .bad_output import BadOutput, type_name
+from .library_value import RECORDS, Table, adapt, adapter_of, is_table, write_value
 
 RAW: Final = (bytes, bytearray, memoryview)
 BLANK: Final = (inspect.Parameter.empty, None, type(None), Any, object)
