@@ -116,6 +116,17 @@ MISTAKES = {
         "no attribute 'request_context'",
         "ctx.lifespan",
     ),
+    "message without a block": Mistake(
+        "Message('user', 'hello')", "one content block, not str", 'Message("user", Text(...))'
+    ),
+    "message of the system": Mistake(
+        "Message('system', Text('hello'))", "must be user or assistant", 'Message("user", Text(...))'
+    ),
+    "return type that is no type of JSON": Mistake(
+        "@server.tool\ndef f() -> Server: ...",
+        "tool f: return type: Server is not a JSON type",
+        "a dataclass",
+    ),
     "icons that are paths": Mistake(
         "Server('x', icons=['a.png'])", "icons must be Icon objects", "icons=[Icon("
     ),
