@@ -89,10 +89,9 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unexpected argument: {unknown[0]}")
         visible = (action for action in self._actions if action.help != argparse.SUPPRESS)
         hint = suggestion(option, [name for action in visible for name in action.option_strings])
-        if hint is None:
-            hint = f"`{self.prog} --help` shows all options"
-            if self.takes_command:
-                hint += "; options of your own command go after `--`"
+        hint = hint or f"`{self.prog} --help` shows all options"
+        if self.takes_command:
+            hint += "; options of your own command go after `--`"
         raise CommandFailed(ExitCode.USAGE, f"unknown option: {option}", hint)
 
 
