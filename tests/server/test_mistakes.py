@@ -41,8 +41,19 @@ MISTAKES = {
     "positional-only": Mistake(
         "@server.tool\ndef f(a: int, /): ...", "f: positional-only parameter a", "remove the /"
     ),
+    "decorator that hides the signature": Mistake(
+        "def wrap(f):\n    def inner(*args, **kwargs): ...\n    return inner\n"
+        "@server.tool\n@wrap\ndef f(a: int): ...",
+        "inner takes *args and **kwargs",
+        "@functools.wraps(function)",
+    ),
+    "function as an argument": Mistake(
+        "@server.tool\ndef f(a: Callable[[], int]): ...",
+        "parameter a: Callable[[], int]",
+        "such as a dataclass",
+    ),
     "unknown annotation": Mistake(
-        "@server.tool\ndef f(a: Nowhere): ...", "f: an annotation cannot be resolved", "import it"
+        "@server.tool\ndef f(a: Nowhere): ...", "f: an annotation cannot be resolved", "import it at the top"
     ),
     "context without annotation": Mistake(
         "@server.tool\ndef f(ctx): ...", "f: parameter ctx has no annotation", "write ctx: Context"
