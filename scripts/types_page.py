@@ -35,7 +35,7 @@ HEAD = """\
 
 {count} annotations on Assay and on fastmcp {version}, with {values} values. `make types` writes this page
 from the table in `tests/server/annotations.py`, which is also a test. Why the two differ is explained in
-[types.md](../types.md#differences-to-fastmcp).
+[types.md](../types.md#differences-from-fastmcp).
 
 - Assay accepts every value in the column *allows* and refuses every value in the column *forbids*.
 - *(missing)* is a call without the argument.

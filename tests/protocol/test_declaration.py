@@ -185,6 +185,7 @@ def test_an_unsupported_version_is_refused_with_the_supported_ones(version: str)
         declared_peer(read_declaration(message))
     error = caught.value
     assert (error.code, error.data) == (-32022, {"supported": [*reversed(DATES)], "requested": version})
+    assert ("negotiated by initialize" in error.message) == (version in DATES)
     assert cached_peer(message) is None
 
 

@@ -35,6 +35,12 @@ examples:
 options:
   -h, --help       show this text; `assay <command> --help` explains a command
   -V, --version    show the version"""
+OTHER_NAMES: Final = {
+    "run": "write `assay serve server.py`",
+    "dev": "write `assay serve server.py --debug`",
+    "inspect": "write `assay check server.py`",
+}
+"""Commands of fastmcp, and what to write."""
 GROUPS: Final = ("build and serve", "judge", "certify")
 
 
@@ -140,7 +146,8 @@ def find(name: str) -> Command:
     if command is not None:
         return command
     kind = "option" if name.startswith("-") else "command"
-    hint = suggestion(name, [known for known, _ in commands()]) or "`assay --help` shows all commands"
+    hint = OTHER_NAMES.get(name) or suggestion(name, [known for known, _ in commands()])
+    hint = hint or "`assay --help` shows all commands"
     raise CommandFailed(ExitCode.USAGE, f"unknown {kind}: {name}", hint)
 
 

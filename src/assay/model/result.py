@@ -43,7 +43,13 @@ class Message(Struct):
 
     def __post_init__(self) -> None:
         if self.role not in ("user", "assistant"):
-            raise ValueError(f"the role of a message must be user or assistant: {self.role!r}")
+            raise ValueError(
+                'the role of a message must be user or assistant, as in Message("user", Text(...)): '
+                f"{self.role!r:.60}"
+            )
+        if isinstance(self.content, str | list):
+            kind = type(self.content).__name__
+            raise TypeError(f'a message has one content block, not {kind}: write Message("user", Text(...))')
 
 
 class PromptResult(Struct, omit_defaults=True):

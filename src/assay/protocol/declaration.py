@@ -116,6 +116,9 @@ def declared_peer(declared: Declaration, served: Served = EVERY) -> Peer:
     requested = str(declared.protocol_version)
     revision = served.by_date.get(requested)
     if revision is None or revision not in PER_REQUEST:
-        raise unsupported(requested, served)
+        error = unsupported(requested, served)
+        if revision is not None:
+            error.message += ": it is negotiated by initialize, not declared by each request"
+        raise error
     assert isinstance(declared.client_capabilities, ClientCapabilities)
     return Peer(revision, declared.client_capabilities, declared.client_info, declared.log_level)

@@ -40,6 +40,11 @@ class Features:
         unknown = sorted(switches.keys() - KNOWN)
         if unknown:
             raise RegistrationError(f"unknown capability: {unknown[0]}; one of {', '.join(sorted(KNOWN))}")
+        for name, switch in switches.items():
+            if not isinstance(switch, bool):
+                raise RegistrationError(
+                    f"capability {name} is {switch!r:.40}: write True to declare it, or False to leave it out"
+                )
         self._switches = switches
         self._registered = registered
         self._custom = custom

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 _ANNOUNCED: Final = "changes of server.tools, server.resources and server.prompts are announced by themselves"
@@ -17,7 +17,7 @@ _VISIBILITY: Final = "server.tools.add and remove change the list for all client
 
 CONTEXT_HINTS: Final = {
     "client_id": "write ctx.principal for the authenticated caller; ctx.meta holds what a client claims",
-    "request_context": "its parts are ctx.request_id, ctx.meta, ctx.scope and ctx.session",
+    "request_context": "write ctx.lifespan for its lifespan_context, else ctx.request_id, meta or scope",
     "lifespan_context": "write ctx.lifespan",
     "send_notification": "write await ctx.notify(method, params)",
     "send_tool_list_changed": _ANNOUNCED,
@@ -52,7 +52,7 @@ SERVER_HINTS: Final = {
     "list_prompts": "write server.prompts.list()",
     "get_prompt": "write await server.prompts.get(name, arguments)",
     "render_prompt": "write await server.prompts.get(name, arguments)",
-    "add_middleware": "write @server.middleware above an async function",
+    "add_middleware": "write server.use(object), or @server.middleware above an async function",
     "http_app": "write server.asgi()",
     "streamable_http_app": "write server.asgi()",
     "sse_app": "write server.asgi(); its clients use Streamable HTTP",
@@ -67,6 +67,54 @@ SERVER_HINTS: Final = {
     "settings": "write Server(limits=Limits(...)), and pass host and port to server.run",
 }
 """Names that a server does not have, and what to write instead."""
+
+
+_HTTP: Final = 'pass it to server.run("http", ...) or server.asgi(...)'
+_LATER: Final = "register them with the decorators of the server, or with server.tools.add(function)"
+
+SERVER_OPTION_HINTS: Final = {
+    "dependencies": "list them in your pyproject.toml",
+    "host": _HTTP,
+    "port": _HTTP,
+    "json_response": 'write server.asgi(stream="off"), or run("http-plain")',
+    "log_level": 'write logging.getLogger("assay").setLevel(...)',
+    "middleware": "write server.use(object), or @server.middleware above an async function",
+    "on_duplicate": "a name that is taken is always an error",
+    "on_duplicate_tools": "a name that is taken is always an error",
+    "stateless_http": 'write server.asgi(sessions="off")',
+    "streamable_http_path": 'write server.asgi(path="/mcp")',
+    "tools": _LATER,
+}
+"""Options of other libraries that a server does not have, and what to write instead."""
+
+COMPONENT_OPTION_HINTS: Final = {
+    "enabled": "register it when it is needed, or restrict it with scopes=[...]",
+    "exclude_args": "give the parameter Depends(...), which clients do not see",
+    "timeout": "write async with asyncio.timeout(...) in the function, or Server(limits=Limits(...)) for all",
+}
+"""The same for the options of tools and prompts."""
+
+
+def check_names(place: str, options: Iterable[str], known: Collection[str], hints: Mapping[str, str]) -> None:
+    """
+    Raises:
+        TypeError: an option does not exist; the message says what to write instead.
+    """
+    for option in options:
+        if option not in known:
+            raise TypeError(f"{place} has no option {option}: {hints.get(option) or _closest(option, known)}")
+
+
+def option_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the parameters that may be passed by keyword only and have a default."""
+    return tuple(function.__kwdefaults__ or ())
+
+
+def _closest(option: str, known: Collection[str]) -> str:
+    from difflib import get_close_matches
+
+    alike = get_close_matches(option, known, n=1)
+    return f"did you mean {alike[0]}?" if alike else f"it has {', '.join(known)}"
 
 
 def missing_attribute(owner: object, name: str, hints: Mapping[str, str]) -> AttributeError:

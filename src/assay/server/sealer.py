@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from os import urandom
 from typing import cast
 
+from assay.model.error import RegistrationError
 from assay.protocol.seal import AesGcmSealer, HmacSealer, Sealer
 
 
@@ -26,4 +27,10 @@ def make_sealer(sealing: Sealer | bytes | Sequence[bytes] | None) -> Sealer:
         sealing = urandom(32)
     if isinstance(sealing, bytes):
         return HmacSealer([sealing])
-    return HmacSealer(sealing) if isinstance(sealing, list | tuple) else cast(Sealer, sealing)
+    if isinstance(sealing, list | tuple) and all(isinstance(key, bytes) for key in sealing):
+        return HmacSealer(sealing)
+    if not (hasattr(sealing, "seal") and hasattr(sealing, "open")):
+        raise RegistrationError(
+            "sealing takes bytes, a list of them, or a sealer: write sealing=[key.encode()]"
+        )
+    return cast(Sealer, sealing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, Never
 
 from msgspec import Raw
 
@@ -42,6 +42,7 @@ from assay.server.middleware.registration import MiddlewareRegistration
 from assay.server.results.typed_result import ResultWriter
 
 from .feature import Features
+from .hint import SERVER_OPTION_HINTS, check_names, option_names
 from .hosting import Hosting
 from .lifecycle import Lifecycle
 from .lifespan import LifespanFunction
@@ -126,10 +127,10 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         revisions: Sequence[str] | None = None,
         lifespan: LifespanFunction | None = None,
         debug: bool = False,
+        **unknown: Never,
     ) -> None:
-        texts = {"name": name, "version": version, "title": title, "description": description}
-        texts |= {"instructions": instructions, "website_url": website_url}
-        check_options({**texts, "limits": limits, "cache": cache, "strictness": strictness}, icons)
+        check_names("Server", unknown, option_names(Server.__init__), SERVER_OPTION_HINTS)
+        check_options(locals(), icons)
         self._prepare(name, lifespan)
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions

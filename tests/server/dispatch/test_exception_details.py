@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from assay import ResourceNotFound, RpcError, Server, ToolError
+from assay import Context, MiddlewareCall, Next, ResourceNotFound, RpcError, Server, ToolError
+from assay.middleware import Result
 from assay.server.dispatch.exception_details import FRAMES, MESSAGE_LENGTH, TRACEBACK_LENGTH, describe
 from tests.server.scripted import ScriptedClient
 
@@ -47,6 +48,30 @@ async def test_tool_result_has_type_message_and_traceback() -> None:
     assert text.startswith(f"tool work failed: ValueError: {SECRET}\n\nTraceback (most recent call last):\n")
     assert "in work\n    raise error\n" in text
     assert text.endswith(f"ValueError: {SECRET}")
+
+
+async def test_traceback_has_middleware_and_handler_without_the_framework_between() -> None:
+    server = make_server(SystemExit("stop"), debug=True)
+
+    @server.middleware
+    async def watch(call: MiddlewareCall, next: Next[Result]) -> Result:
+        return await next(call)
+
+    async with ScriptedClient(server) as client:
+        trace = (await client.error("tools/call", name="work"))["data"]["traceback"]
+    places = [line.rpartition(" in ")[2] for line in trace.splitlines() if line.startswith("  File ")]
+    assert places == ["watch", "work"]
+
+
+async def test_traceback_has_what_the_handler_called() -> None:
+    server = Server("test", debug=True)
+
+    @server.tool
+    async def work(ctx: Context) -> str:
+        return str(ctx.request_context)  # type: ignore[attr-defined]
+
+    async with ScriptedClient(server) as client:
+        assert "in __getattr__" in await client.text_of("work")
 
 
 @pytest.mark.parametrize("method", REQUESTS)

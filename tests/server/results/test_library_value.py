@@ -78,6 +78,10 @@ class LazyFrame:
     """A table that has not been computed yet."""
 
 
+class NumpyNumber:
+    """A number that is not one of Python's."""
+
+
 class Figure:
     drawn_in: int | None = None
 
@@ -87,9 +91,10 @@ class Figure:
         buffer.write(PIXEL)
 
 
-LIBRARIES = {
+LIBRARIES: dict[str, dict[str, Any]] = {
     "pandas": {"DataFrame": PandasFrame},
     "polars": {"DataFrame": PolarsFrame, "LazyFrame": LazyFrame},
+    "numpy": {"generic": NumpyNumber},
     "matplotlib.figure": {"Figure": Figure},
 }
 
@@ -151,9 +156,12 @@ async def test_column_names_must_differ(caplog: Any) -> None:
     assert "rename one of the columns '1'" in caplog.text
 
 
-async def test_value_that_needs_a_step_more_names_it(caplog: Any) -> None:
-    assert (await call(returning(..., LazyFrame()), "tool"))["isError"]
-    assert "LazyFrame is not a JSON type: return frame.collect()" in caplog.text
+@pytest.mark.parametrize(
+    ("value", "hint"), [(LazyFrame(), "return frame.collect()"), (NumpyNumber(), "return value.item()")]
+)
+async def test_value_that_needs_a_step_more_names_it(value: Any, hint: str, caplog: Any) -> None:
+    assert (await call(returning(..., value), "tool"))["isError"]
+    assert f"{type(value).__name__} is not a JSON type: {hint}" in caplog.text
 
 
 @pytest.mark.parametrize(

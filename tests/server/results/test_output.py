@@ -205,6 +205,10 @@ async def test_value_of_another_type_is_an_internal_error(annotation: Any, value
          " (Expected `int`, got `str` - at `$[0].x`)"),
         (Literal["a", "b"], "c", "returned str, expected Literal['a', 'b']: 'c' (Invalid enum value 'c')"),
         (str | None, 3, "returned int, expected str | None: 3"),
+        (ToolResult, ToolResult("a"), "returned str, expected a list of content blocks, as in"  # type: ignore[arg-type]
+         " ToolResult([Text(...)]): 'a'"),
+        (ToolResult, ToolResult(["a"]), "returned list, expected a list of content blocks, as in"  # type: ignore[list-item]
+         " ToolResult([Text(...)]): ['a']"),
         (..., {1: {2}, 2: Point}, "returned dict, expected text, content blocks or a JSON value: "
          "{1: {2}, 2: <class 'test_output.Point'>} (type is not a JSON type)"),
     ],

@@ -173,7 +173,7 @@ def test_prompts_and_resources_refuse_the_same(add: Callable[[Server], Any]) -> 
 def test_return_type_is_refused_likewise() -> None:
     async def give() -> LimitedStruct: ...  # type: ignore[empty-body]
 
-    with pytest.raises(RegistrationError, match=r"tool give: LimitedStruct\.count"):
+    with pytest.raises(RegistrationError, match=r"tool give: return type: LimitedStruct\.count"):
         Server("test").tools.add(give)
 
 

@@ -147,7 +147,7 @@ def test_pattern_inside_a_class_is_refused(annotation: Any) -> None:
 
 
 def test_pattern_inside_a_returned_class_or_a_form_is_refused() -> None:
-    with pytest.raises(RegistrationError, match="tool return_order: pattern inside Order"):
+    with pytest.raises(RegistrationError, match="tool return_order: return type: pattern inside Order"):
         Server("test").tools.add(return_order)
     with pytest.raises(RegistrationError, match="pattern inside Order"):
         Form(Order)

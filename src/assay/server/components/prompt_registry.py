@@ -10,6 +10,7 @@ from assay.model.error import INVALID_PARAMS, RpcError
 from assay.model.result import PromptResult
 from assay.server.calls.call import DirectCall
 from assay.server.handlers.concurrency import ConcurrencyLimit
+from assay.server.hint import COMPONENT_OPTION_HINTS, check_names, option_names
 
 from .prompt import Prompt, make_prompt
 from .registry import PagedRegistry
@@ -38,6 +39,7 @@ class Prompts:
         Raises:
             RegistrationError: the function or an option is invalid, or the name is taken.
         """
+        check_names("a prompt", options, option_names(make_prompt), COMPONENT_OPTION_HINTS)
         self.registry.add(make_prompt(function, limits=(self._limit,), **options))
 
     def remove(self, name: str) -> None:

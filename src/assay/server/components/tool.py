@@ -205,7 +205,8 @@ def make_tool(
     try:
         output = Output(signature.returns, output_schema)
     except RegistrationError as error:
-        raise RegistrationError(f"tool {tool_name}: {error}") from None
+        place = "" if output_schema is not None else "return type: "
+        raise RegistrationError(f"tool {tool_name}: {place}{error}") from None
     definition = ToolDefinition(
         name=tool_name,
         title=title,

@@ -13,6 +13,7 @@ from assay.model.error import INVALID_PARAMS, RegistrationError, RpcError
 from assay.model.result import ToolResult
 from assay.server.calls.call import DirectCall
 from assay.server.handlers.concurrency import ConcurrencyLimit
+from assay.server.hint import COMPONENT_OPTION_HINTS, check_names, option_names
 
 from .registry import PagedRegistry
 from .tool import Tool, make_tool
@@ -50,6 +51,8 @@ class Tools:
         Raises:
             RegistrationError: the function or an option is invalid, or the name is taken.
         """
+        known = (*option_names(make_tool), "concurrency")
+        check_names("a tool", options, known, COMPONENT_OPTION_HINTS)
         if concurrency is not None and concurrency < 1:
             raise RegistrationError(f"concurrency must be at least 1: {concurrency}")
         limits = () if concurrency is None else (ConcurrencyLimit(concurrency, self._backlog),)
@@ -72,7 +75,12 @@ class Tools:
 
         Raises:
             RpcError: unknown tool.
+            TypeError: the arguments are not a mapping.
         """
+        if arguments is not None and not isinstance(arguments, Mapping):
+            raise TypeError(
+                f"arguments are {arguments!r:.60}: write call({name!r}, {{...}}), with their names"
+            )
         raw = Raw(msgspec.json.encode(dict(arguments or {})))
         async with self._direct_call() as call:
             result = await self.find(name).call(raw, call)

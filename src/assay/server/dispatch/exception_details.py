@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import sep
 from pathlib import Path
-from traceback import TracebackException
+from traceback import StackSummary, TracebackException
 from types import TracebackType
 from typing import Final
 
@@ -39,6 +39,7 @@ def describe(error: BaseException) -> ExceptionDetails:
     """The type, message and traceback of an exception: bounded in length, and nothing in them acts on a
     terminal. Values of variables are not included."""
     trace = TracebackException(type(error), error, _own_frames(error.__traceback__), limit=-FRAMES)
+    trace.stack = _without_framework(trace.stack)
     return ExceptionDetails(
         exception=type(error).__qualname__,
         message=_beginning(visible(_message(error)[: MESSAGE_LENGTH + 1]), MESSAGE_LENGTH),
@@ -60,6 +61,16 @@ def _own_frames(trace: TracebackType | None) -> TracebackType | None:
     while own is not None and own.tb_frame.f_code.co_filename.startswith(FRAMEWORK):
         own = own.tb_next
     return own or trace
+
+
+def _without_framework(stack: StackSummary) -> StackSummary:
+    """The frames without those of this package between middleware and the handler. What a handler called
+    stays."""
+    is_own = [not frame.filename.startswith(FRAMEWORK) for frame in stack]
+    last = max((place for place, own in enumerate(is_own) if own), default=-1)
+    return StackSummary.from_list(
+        [frame for place, frame in enumerate(stack) if is_own[place] or place > last]
+    )
 
 
 def _beginning(text: str, length: int) -> str:

@@ -15,10 +15,23 @@ def _yields(function: Any) -> bool:
     return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
 
+def _is_wrapper(function: Any) -> bool:
+    """Whether it takes anything, as the inner function of a decorator does that hides the signature."""
+    if not inspect.isfunction(function):
+        return False
+    kinds = [parameter.kind for parameter in inspect.signature(function).parameters.values()]
+    return kinds == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]
+
+
 UNFIT: Final[tuple[tuple[Callable[[Any], bool], str, str], ...]] = (
     (lambda function: not callable(function), "is not a function", "decorate a function"),
     (inspect.isclass, "is a class", "decorate a function, or register an instance that has __call__"),
     (_yields, "is a generator", "return a list, and report what is done so far with ctx.progress(...)"),
+    (
+        _is_wrapper,
+        "takes *args and **kwargs, which name no arguments",
+        "in a decorator, put @functools.wraps(function) above the inner function",
+    ),
 )
 """What cannot be a handler: a test, the reason, and what to write instead."""
 

@@ -89,7 +89,7 @@ def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
     try:
         return typing.get_type_hints(inspect.unwrap(target), include_extras=True)
     except NameError as error:
-        fix = "import it where the function is defined, also at run time and not only under TYPE_CHECKING"
+        fix = "define or import it at the top of the module, and not only under TYPE_CHECKING"
         raise RegistrationError(f"{name}: an annotation cannot be resolved: {error}: {fix}") from None
 
 

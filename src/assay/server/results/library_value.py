@@ -97,6 +97,7 @@ HINTS: Final = (
     ("polars", "Series", "return series.to_list()"),
     ("pandas", "Series", "return series.to_list()"),
     ("numpy", "ndarray", "return array.tolist()"),
+    ("numpy", "generic", "return value.item()"),
     ("matplotlib.axes", "Axes", "return axes.figure"),
 )
 """Module and class of values that are refused, and what to write instead."""

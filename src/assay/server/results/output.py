@@ -37,6 +37,7 @@ PLAIN: Final = (*BLANK, *EXACT)
 SCALARS: Final = (int, bool)
 
 ANYTHING: Final = "text, content blocks or a JSON value"
+BLOCK_LIST: Final = "a list of content blocks, as in ToolResult([Text(...)])"
 UNENCODABLE: Final = (TypeError, NotImplementedError, UnicodeEncodeError, RecursionError)
 
 _encode: Final = msgspec.json.Encoder(enc_hook=write_value).encode
@@ -107,6 +108,9 @@ class Output:
         return ToolResult([Text(encoded.decode())], Raw(encoded))
 
     def _check_result(self, result: ToolResult) -> None:
+        content = result.content
+        if not isinstance(content, list) or not all(isinstance(block, BLOCKS) for block in content):
+            raise BadOutput(content, BLOCK_LIST)
         if self._check is not None and not result.is_error and not self._wrap:
             self._validate(result.structured, self._encoded(result.structured))
 

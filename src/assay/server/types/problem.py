@@ -6,7 +6,7 @@ import re
 from typing import Any, Final, get_args
 
 _FIELD: Final = re.compile(r"FieldInfo\(annotation=NoneType, required=\w+,?\s?(.*?)\)(?=[,\]])")
-_MODULES: Final = re.compile(r"\b(typing|pathlib|datetime|ipaddress|collections|__main__)\.")
+_MODULES: Final = re.compile(r"\b(typing|pathlib|datetime|ipaddress|collections(?:\.abc)?|__main__)\.")
 LONGEST: Final = 400
 """Characters of a message that quotes a value, which must not fill the context of the client's model."""
 

@@ -203,6 +203,8 @@ def _adapter(annotation: Any, config: pydantic.ConfigDict | None) -> pydantic.Ty
 
 def _reason(error: Exception) -> str:
     """The first sentence of an error: the others are about pydantic's own settings."""
+    if isinstance(error, pydantic.errors.PydanticInvalidForJsonSchema):
+        return "JSON has nothing for it; write a type of values, such as a dataclass or a pydantic model"
     text = one_line(getattr(error, "message", str(error)))
     return text.partition(". ")[0].rstrip(".")
 
