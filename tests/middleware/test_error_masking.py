@@ -67,6 +67,11 @@ async def test_structured_content_and_meta_of_an_error_are_hidden() -> None:
     assert "1234" not in str(await call(masked(ValueError()), "report"))
 
 
+async def test_text_that_looks_like_one_about_arguments_of_another_tool_is_hidden() -> None:
+    answer = str(await call(masked(ToolError(f"invalid arguments for tool other: {SECRET}")), "fail"))
+    assert "1234" not in answer
+
+
 async def test_errors_of_the_protocol_stay_readable() -> None:
     server = masked(ResourceNotFound("note://a"))
     assert "invalid arguments for tool fail" in str(await call(server, "fail", {"size": "x"}))

@@ -27,7 +27,7 @@ from assay import (
 from assay.middleware import ResponseCache, Result
 from tests.driving.describing import describe
 from tests.middleware.manual_clock import ManualClock
-from tests.server.scripted import GUARD, finished, reached
+from tests.server.scripted import GUARD, ScriptedClient, finished, reached
 
 READ_ONLY = {"readOnlyHint": True}
 
@@ -337,6 +337,18 @@ async def test_answers_to_questions_are_not_looked_up_or_stored() -> None:
     answered = await cached.send(describe("tools/call", params, capabilities={"roots": {}}))
     assert answered["structuredContent"] == 1
     assert (await cached.send(message))["resultType"] == "input_required"
+
+
+async def test_result_that_depends_on_a_live_answer_is_not_stored() -> None:
+    cached = Cached("public")
+    for paths in (["a"], ["a", "b"]):
+        async with ScriptedClient(cached.server, capabilities={"roots": {}}) as client:
+            running = client.start_call("ask")
+            await client.answer(
+                await client.receive(), {"roots": [{"uri": f"file:///{path}"} for path in paths]}
+            )
+            answer = await finished(running)
+            assert answer["result"]["structuredContent"] == {"result": len(paths)}
 
 
 # Bounds.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from assay import Limits, RpcError, Server, Strictness
@@ -32,7 +34,9 @@ def is_refused(ids: UsedIds, request_id: int | str, room: Room) -> bool:
     return False
 
 
-@pytest.mark.parametrize("request_id", [0, -5, 2**70, "", "a", "\ud800", "x" * LONGEST, "y" * 100_000])
+@pytest.mark.parametrize(
+    "request_id", [0, -5, 2**70, -(2**70), 10**4000, "", "a", "\ud800", "x" * LONGEST, "y" * 100_000]
+)
 def test_id_is_accepted_once(request_id: int | str) -> None:
     ids, room = UsedIds(10, 10_000), Room()
     assert [is_refused(ids, request_id, room) for _ in range(2)] == [False, True]
@@ -41,6 +45,13 @@ def test_id_is_accepted_once(request_id: int | str) -> None:
 def test_number_and_text_are_different_ids() -> None:
     ids, room = UsedIds(10, 10_000), Room()
     assert not is_refused(ids, 1, room) and not is_refused(ids, "1", room)
+
+
+def test_long_number_takes_no_more_than_it_is_counted_for() -> None:
+    ids, room = UsedIds(10, 10_000), Room()
+    ids.use(10**4000, room.reserve)
+    ids.use(-(10**4000), room.reserve)
+    assert max(sys.getsizeof(key) for key in ids._sizes) < ENTRY_BYTES
 
 
 def test_refusal_of_a_long_id_is_short() -> None:

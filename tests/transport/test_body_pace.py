@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import Callable
 from typing import Any
@@ -46,6 +47,19 @@ async def test_time_that_decoding_took_counts() -> None:
     asyncio.get_running_loop().call_soon(charged.set)
     await charged.wait()
     assert shares.wait_for("a") == pytest.approx(3 * (1.0 - COST) - BURST)
+
+
+async def test_body_of_a_client_that_leaves_while_it_waits_is_closed() -> None:
+    async def read() -> bytes | Refusal:
+        return b""
+
+    shares, reading = TimeShares(LIMITS, Clock()), read()
+    shares.charge("a", 2 * BURST)  # so that it has to wait
+    waiting = asyncio.ensure_future(BodyPace(LIMITS, shares).read(reading, b"%d" % SIZE, lambda: "a"))
+    asyncio.get_running_loop().call_soon(waiting.cancel)
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert inspect.getcoroutinestate(reading) == inspect.CORO_CLOSED
 
 
 def large_ping(number: int) -> list[bytes]:

@@ -99,6 +99,7 @@ async def test_headers_are_a_mapping_or_pairs_of_text_or_bytes(subject: Subject,
         ({"MCP-Protocol-Version": "1999-01-01"}, 400),
         ({"Mcp-Session-Id": "unknown"}, 404),
         ({"X-Odd": "a\r\nb"}, 400),
+        ({"X-Odd\r\nHost": "a"}, 400),
         ({"X-Odd": "\u2603"}, 200),
     ],
 )
@@ -115,6 +116,14 @@ async def test_a_body_that_is_no_message_gets_400(subject: Subject, body: Any) -
     response = await subject.server.http("POST", "/mcp", HEADERS, body)
     assert response.status == 400
     assert json.loads(response.body)["error"]["code"] in (-32700, -32600)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("\ud800", "/mcp"), ("POST", "/\ud800"), ("POST", "/mcp?\ud800")]
+)
+async def test_a_request_line_that_is_no_text_gets_400(subject: Subject, method: str, path: str) -> None:
+    response = await subject.server.http(method, path, HEADERS, json.dumps(request("ping")))
+    assert (response.status, json.loads(response.body)["error"]["code"]) == (400, -32600)
 
 
 async def test_a_repeated_header_is_refused(subject: Subject) -> None:

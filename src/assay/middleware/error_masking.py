@@ -70,7 +70,7 @@ class ErrorMasking:
 
     def _mask_result(self, call: MiddlewareCall, result: ToolResult) -> ToolResult:
         texts = [block.text if isinstance(block, Text) else type(block).__name__ for block in result.content]
-        if texts and texts[0].startswith(BAD_ARGUMENTS):
+        if texts and texts[0].startswith(f"{BAD_ARGUMENTS}{call.name}: "):
             return result
         reference = token_hex(4)
         logger.error("%s failed, reference %s: %s", title_of(call), reference, " ".join(texts))

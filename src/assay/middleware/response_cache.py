@@ -146,7 +146,7 @@ class ResponseCache(Middleware):
             _check_headers(call, query)
             return _reuse(call, entry, now)
         result = await next(call)
-        if not call.server_call.effects and not (isinstance(result, ToolResult) and result.is_error):
+        if _is_repeatable_result(call, result):
             self._put(query, result, _hint_of(call, query), now, generation)
         return result
 
@@ -224,6 +224,13 @@ def _params_of(call: MiddlewareCall) -> _Params | None:
         return None  # the method reports what is wrong
     is_retry = params.input_responses is not UNSET or params.request_state is not UNSET
     return None if is_retry else params
+
+
+def _is_repeatable_result(call: MiddlewareCall, result: Result) -> bool:
+    """Whether the same request would have the same result: without effects or answers of the client."""
+    inner = call.server_call
+    is_error = isinstance(result, ToolResult) and result.is_error
+    return not (inner.effects or inner.has_asked or is_error)
 
 
 def _hint_of(call: MiddlewareCall, query: _Query) -> Cache:

@@ -13,6 +13,9 @@ ENTRY_BYTES: Final = 100
 LONGEST: Final = 64
 """Characters of an id that is stored as it is; of a longer one, a digest is."""
 
+WORD: Final = 64
+"""Bits of a number that is stored as it is. Larger ones take more memory, and can all have the same hash."""
+
 
 class UsedIds:
     """The newest ids of one session, bounded in number and bytes: the oldest are forgotten.
@@ -66,10 +69,16 @@ class UsedIds:
 def _stored(request_id: RequestId) -> tuple[RequestId | bytes, int]:
     """What is stored for an id, and the bytes that it takes."""
     if isinstance(request_id, int):
-        return request_id, ENTRY_BYTES
+        if request_id.bit_length() <= WORD:
+            return request_id, ENTRY_BYTES
+        return _digest(b"%x" % request_id)
     if len(request_id) <= LONGEST:
         return request_id, ENTRY_BYTES + len(request_id)
+    return _digest(b'"' + request_id.encode("utf-8", "surrogatepass"))
+
+
+def _digest(text: bytes) -> tuple[bytes, int]:
     from hashlib import sha256
 
-    digest = sha256(request_id.encode("utf-8", "surrogatepass")).digest()
+    digest = sha256(text).digest()
     return digest, ENTRY_BYTES + len(digest)

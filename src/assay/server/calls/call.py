@@ -80,6 +80,8 @@ class Call:
     """How the result may be cached, if the component itself says so."""
     private = False
     """Whether the result depends on the caller, so that shared caches must not store it."""
+    has_asked = False
+    """Whether the handler has asked the client while it ran, so that the result depends on the answer."""
     required_scopes: tuple[str, ...] = ()
     """Scopes that the call has needed so far."""
     retry_binding: tuple[str, str, Any] | None = None

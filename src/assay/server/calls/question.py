@@ -175,6 +175,7 @@ async def _ask_by_request(call: Call, question: Question[T], options: AskOptions
         raise AskError("the client cannot be asked before it has sent notifications/initialized")
     answer: asyncio.Future[Raw] = asyncio.get_running_loop().create_future()
     request_id = session.outgoing_requests.ask(answer)
+    call.has_asked = True
     call.pause()
     try:
         await send(encode(Request(request_id, method, UNSET if params is None else params)))

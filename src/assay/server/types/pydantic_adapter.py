@@ -18,15 +18,21 @@ from pydantic.json_schema import GenerateJsonSchema
 from assay.model.error import RegistrationError
 
 from .problem import one_line, type_name
+from .pydantic_risk import check_risks
+from .self_union import READS, self_union
 from .validator import Validator
 
 MOST_PROBLEMS: Final = 3
 """Of one value, in a message."""
 MOST_CONVERTED: Final = 100
 """pydantic finds all problems of a value, which may be a hundred thousand, and converts them all or none."""
+MOST_CONVERTED_OF_VALIDATORS: Final = 1000
+"""The same, of a value that fits the schema: only the author's functions can name the problem."""
 LARGE: Final = 32 * 1024
 """Bytes from which on a value is compared with the schema first, which ends at the first problem."""
 BYTES: Final = pydantic.ConfigDict(val_json_bytes="base64", ser_json_bytes="base64")
+
+TOO_DEEP: Final = "nested too deeply for a union whose members have no discriminator"
 
 CANNOT_READ: Final = (
     *(pydantic.PydanticUserError, pydantic_core.SchemaError, TypeError, ImportError, NameError),
@@ -60,12 +66,13 @@ class PydanticAdapter:
         self._name = type_name(annotation)
         try:
             self._adapter = _adapter(annotation, BYTES if base64 else None)
-            self.schema()
+            self._self_union = self_union(self.schema(), tagged=False)
         except CANNOT_READ as error:
             fix = "write a type that JSON can hold, such as a dataclass or pydantic model"
             raise RegistrationError(
                 f"{self._name}: pydantic cannot read it: {_reason(error)}; {fix}"
             ) from None
+        check_risks(self._adapter.core_schema)
 
     def schema(self, mode: Mode = "validation") -> dict[str, Any]:
         return self._adapter.json_schema(
@@ -132,6 +139,8 @@ class PydanticAdapter:
         Raises:
             _Refused: it does not fit.
         """
+        if self._self_union is not None and self._self_union.costs_more(_decoded(source), READS):
+            raise _Refused([("", TOO_DEEP)])
         if len(source) > LARGE and (problem := self._schema_problem(source)) is not None:
             raise _Refused([problem])
         try:
@@ -143,11 +152,15 @@ class PydanticAdapter:
             if error.error_count() > MOST_CONVERTED:
                 raise _Refused([problem]) from None
             raise _Refused.from_error(error, msgspec.json.decode(source)) from None
+        except OSError as error:  # a path that the system cannot look up
+            raise _Refused([("", error.strerror or "cannot be read")]) from None
 
     def _read_lax(self, source: bytes, strict_error: pydantic.ValidationError) -> Any:
         try:
             return self._adapter.validate_json(source)
         except pydantic.ValidationError:
+            if strict_error.error_count() > MOST_CONVERTED_OF_VALIDATORS:
+                raise _Refused([("", f"{strict_error.error_count()} parts of it do not fit")]) from None
             raise _Refused.from_error(strict_error, _decoded(source)) from None
 
     def _schema_problem(self, source: bytes) -> tuple[str, str] | None:

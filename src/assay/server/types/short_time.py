@@ -70,10 +70,18 @@ def _complete(value: Any, node: Any) -> Any:
 
 def _complete_in_union(value: Any, types: Iterable[Any]) -> Any:
     for node in types:
+        if not _may_be(value, node):
+            continue  # in unions that contain themselves, looking into every member would take years
         completed = _complete(value, node)
         if completed != value:
             return completed
     return value
+
+
+def _may_be(value: Any, node: Any) -> bool:
+    """Whether a value is not an object with the tag of another class."""
+    tag_field = getattr(node, "tag_field", None)
+    return tag_field is None or not isinstance(value, dict) or value.get(tag_field) == node.tag
 
 
 def _in_full(text: str, is_time: bool) -> str:

@@ -17,11 +17,16 @@ class TextType(NamedTuple):
 
 LONGEST_PATTERN: Final = 4096
 """Characters. Python keeps 512 compiled patterns, which clients could fill with long ones."""
+MOST_RANGES: Final = 8
+"""Ranges of characters outside ASCII. Python takes up to 5 ms to compile one."""
+_RANGE: Final = re.compile(r"-[^\x00-\x7f]|-\\[xuUN0-7]")
 
 
 def _compile(text: str) -> re.Pattern[str]:
     if len(text) > LONGEST_PATTERN:
         raise ValueError(f"a regular expression has at most {LONGEST_PATTERN} characters")
+    if len(_RANGE.findall(text)) > MOST_RANGES:
+        raise ValueError(f"a regular expression has at most {MOST_RANGES} ranges outside ASCII")
     try:
         return re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:

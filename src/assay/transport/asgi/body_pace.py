@@ -49,8 +49,13 @@ class BodyPace:
         if self._shares.unlimited or not LARGE < size <= self._most:
             return await reading
         client = client_of()
-        if not await self._turn(client, size):
-            reading.close()
+        is_turn = False
+        try:
+            is_turn = await self._turn(client, size)
+        finally:
+            if not is_turn:
+                reading.close()  # also if the client has gone: a coroutine that is never awaited is reported
+        if not is_turn:
             return TOO_MANY
         body = await reading
         self._charge_later(client, size)

@@ -168,8 +168,10 @@ def make_scope(method: str, path: str, headers: HeaderValues, scope: Scope | Non
         raise ValueError(f"path must begin with a slash, as in '/mcp': {path!r}")
     target, _, query = path.partition("?")
     pairs = read_headers(headers)
-    if any(character in value for _, value in pairs for character in b"\r\n\0"):
-        return _refuse(Refusal(400, "a header value has a line break", code=INVALID_REQUEST))
+    if any(character in part for pair in pairs for part in pair for character in b"\r\n\0"):
+        return _refuse(Refusal(400, "a header has a line break", code=INVALID_REQUEST))
+    if not (_is_text(method) and _is_text(path)):
+        return _refuse(Refusal(400, "the method or the path is not valid text", code=INVALID_REQUEST))
     address = None if scope is None or scope.client_address is None else scope.client_address()
     asgi: dict[str, Any] = {
         "type": "http",
@@ -178,13 +180,22 @@ def make_scope(method: str, path: str, headers: HeaderValues, scope: Scope | Non
         "method": method.upper(),
         "scheme": "http",
         "path": unquote(target),
-        "raw_path": target.encode("utf-8", "surrogatepass"),
-        "query_string": query.encode("utf-8", "surrogatepass"),
+        "raw_path": target.encode(),
+        "query_string": query.encode(),
         "root_path": "",
         "headers": pairs,
         "client": None if address is None else (address, 0),
     }
     return asgi if scope is None else {**asgi, "assay": scope}
+
+
+def _is_text(text: str) -> bool:
+    """Whether it has no lone surrogates, which events in JSON may bring."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_headers(headers: HeaderValues) -> Headers:
