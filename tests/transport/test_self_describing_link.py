@@ -21,6 +21,7 @@ from tests.server.scripted import quiescence, reached
 from tests.transport.subject import WATCHED, Subject
 
 NEWEST = HANDSHAKE[-1]
+NEGOTIATED = "it is negotiated by initialize, not declared by each request"
 SUPPORTED = [*reversed(DATES)]
 ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
 
@@ -99,7 +100,7 @@ def lacking(*names: str) -> dict[str, Any]:
                 describe("server/discover", meta={VERSION: version}),
                 {
                     "code": -32022,
-                    "message": f"unsupported protocol version: {version}",
+                    "message": f"unsupported protocol version: {version}: {NEGOTIATED}",
                     "data": {"supported": SUPPORTED, "requested": version},
                 },
             )
