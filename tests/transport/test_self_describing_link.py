@@ -21,7 +21,7 @@ from tests.server.scripted import quiescence, reached
 from tests.transport.subject import WATCHED, Subject
 
 NEWEST = HANDSHAKE[-1]
-NEGOTIATED = "it is negotiated by initialize, not declared by each request"
+NEGOTIATED = ": it is negotiated by initialize, not declared by each request"
 SUPPORTED = [*reversed(DATES)]
 ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
 
@@ -100,11 +100,11 @@ def lacking(*names: str) -> dict[str, Any]:
                 describe("server/discover", meta={VERSION: version}),
                 {
                     "code": -32022,
-                    "message": f"unsupported protocol version: {version}: {NEGOTIATED}",
+                    "message": f"unsupported protocol version: {version}{reason}",
                     "data": {"supported": SUPPORTED, "requested": version},
                 },
             )
-            for version in ("1999-01-01", *(each.date for each in HANDSHAKE))
+            for version, reason in (("1999-01-01", ""), *((each.date, NEGOTIATED) for each in HANDSHAKE))
         ),
         *(
             (describe(method), {"code": -32601, "message": f"method not found: {method}"})
