@@ -220,6 +220,11 @@ def _read_beyond(item: Any, details: Details) -> None:
     details.translated = True
 
 
+def _read_nothing(_: None, details: Details) -> None:
+    """`conint` and its relatives write None for each constraint that was left out."""
+    details.translated = True
+
+
 def _read_unknown(item: Any, _: Details) -> None:
     name = item.__name__ if isinstance(item, type) else type(item).__name__
     raise RegistrationError(
@@ -234,6 +239,7 @@ def _is_doc(item: Any) -> bool:
 
 READERS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any, Details], None]], ...]] = (
     (lambda item: isinstance(item, msgspec.Meta), _read_meta),
+    (lambda item: item is None, _read_nothing),
     (lambda item: isinstance(item, str), _read_text),
     (lambda item: isinstance(item, Header), _read_header),
     (is_field_info, _read_field),
