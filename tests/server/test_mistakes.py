@@ -49,11 +49,6 @@ MISTAKES = {
         "inner takes *args and **kwargs",
         "@functools.wraps(function)",
     ),
-    "function as an argument": Mistake(
-        "@server.tool\ndef f(a: Callable[[], int]): ...",
-        "parameter a: Callable[[], int]",
-        "such as a dataclass",
-    ),
     "unknown annotation": Mistake(
         "@server.tool\ndef f(a: Nowhere): ...", "f: an annotation cannot be resolved", "import it at the top"
     ),
@@ -116,9 +111,6 @@ MISTAKES = {
     "misspelt option of a prompt": Mistake(
         "@server.prompt(titel='F')\ndef f(): ...", "a prompt has no option titel", "did you mean title?"
     ),
-    "notification without a method": Mistake(
-        "@server.on_notification\ndef f(): ...", "@server.on_notification needs a method", "above f"
-    ),
     "arguments that are no mapping": Mistake(
         "asyncio.run(server.tools.call('add', [1]))", "arguments are [1]", "call('add', {...})"
     ),
@@ -135,11 +127,6 @@ MISTAKES = {
     "message of the system": Mistake(
         "Message('system', Text('hello'))", "must be user or assistant", 'Message("user", Text(...))'
     ),
-    "return type that is no type of JSON": Mistake(
-        "@server.tool\ndef f() -> Server: ...",
-        "tool f: return type: Server is not a JSON type",
-        "a dataclass",
-    ),
     "icons that are paths": Mistake(
         "Server('x', icons=['a.png'])", "icons must be Icon objects", "icons=[Icon("
     ),
@@ -151,7 +138,12 @@ MISTAKES = {
     "return type that is no JSON type": Mistake(
         "class C: ...\n@server.tool\ndef f() -> C: ...",
         "tool f: return type: C is not a JSON type",
-        "write a dataclass",
+        "a dataclass",
+    ),
+    "function as an argument": Mistake(
+        "@server.tool\ndef f(a: Callable[[], int]): ...",
+        "f: parameter a: Callable[[], int]",
+        "a type that JSON can hold",
     ),
     "method without its object": Mistake(
         "class C:\n    @server.tool\n    def f(self, a: int): ...",

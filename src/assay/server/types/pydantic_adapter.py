@@ -68,10 +68,7 @@ class PydanticAdapter:
             self._adapter = _adapter(annotation, BYTES if base64 else None)
             self._self_union = self_union(self.schema(), tagged=False)
         except CANNOT_READ as error:
-            fix = "write a type that JSON can hold, such as a dataclass or pydantic model"
-            raise RegistrationError(
-                f"{self._name}: pydantic cannot read it: {_reason(error)}; {fix}"
-            ) from None
+            raise RegistrationError(f"{self._name}: pydantic cannot read it: {_reason(error)}") from None
         check_risks(self._adapter.core_schema)
 
     def schema(self, mode: Mode = "validation") -> dict[str, Any]:
@@ -215,11 +212,12 @@ def _adapter(annotation: Any, config: pydantic.ConfigDict | None) -> pydantic.Ty
 
 
 def _reason(error: Exception) -> str:
-    """The first sentence of an error: the others are about pydantic's own settings."""
-    if isinstance(error, pydantic.errors.PydanticInvalidForJsonSchema):
-        return "JSON has nothing for it; write a type of values, such as a dataclass or a pydantic model"
-    text = one_line(getattr(error, "message", str(error)))
-    return text.partition(". ")[0].rstrip(".")
+    """The first sentence of an error, because the others are about pydantic's own settings; and what to write
+    instead, unless that sentence says it."""
+    text = one_line(getattr(error, "message", str(error))).partition(". ")[0].rstrip(".")
+    if isinstance(error, ImportError) or getattr(error, "code", None) == "typed-dict-version":
+        return text
+    return f"{text}; write a type that JSON can hold, such as a dataclass or pydantic model"
 
 
 def _path(location: tuple[int | str, ...], value: Any, is_missing: bool) -> str:
