@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import re
+import sys
+import uuid
 from time import process_time
 from typing import Annotated, Any, Literal
 
@@ -190,6 +192,49 @@ def test_message_about_thousands_of_values_counts_them() -> None:
 
     with pytest.raises(ValueError, match=r"5000 parts of it do not fit - at `\$.x`"):
         read(list[Annotated[int, AfterValidator(refuse)]], [1] * 5000)
+
+
+PRIME = sys.hash_info.modulus
+NUMBERS = [number * PRIME for number in range(20_000)]
+UUIDS = [str(uuid.UUID(int=number)) for number in NUMBERS]
+
+
+class Chosen(Struct):
+    numbers: frozenset[int]
+
+
+class ChosenModel(BaseModel):
+    numbers: set[int] = set()
+    by_number: dict[int, str] = {}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (set[int], NUMBERS),
+        (list[set[int | str]], [NUMBERS]),
+        (dict[int, int], {str(number): 0 for number in NUMBERS}),
+        (set[uuid.UUID], UUIDS),
+        (set[uuid.UUID], [text.replace("-", "").upper() for text in UUIDS]),
+        (Chosen, {"numbers": NUMBERS}),
+        (Annotated[set[int], AfterValidator(set)], NUMBERS),
+        (ChosenModel, {"numbers": NUMBERS}),
+        (ChosenModel, {"by_number": {str(number): "" for number in NUMBERS}}),
+        (list[ChosenModel], [{"numbers": NUMBERS}]),
+    ],
+)
+def test_numbers_with_chosen_hashes_are_refused(annotation: Any, value: Any) -> None:
+    begin = process_time()
+    with pytest.raises(ValueError, match="chosen to have the same hash"):
+        read(annotation, value)
+    assert process_time() - begin < SECONDS
+
+
+def test_large_sets_are_read() -> None:
+    numbers = [2**70 + 3**40 * number for number in range(20_000)]
+    assert read(set[int], numbers) == set(numbers)
+    ids = [str(uuid.UUID(int=number << 64)) for number in range(5000)]
+    assert len(read(set[uuid.UUID], ids * 2)) == 5000
 
 
 def test_pattern_of_a_client_that_takes_long_to_compile_is_refused() -> None:

@@ -78,7 +78,7 @@ class ArgumentType:
         read = self._with_short_times(wire.make(struct), struct, wire)
         annotations = {parameter.name: annotation for parameter, annotation in patterned}
         defaults = {each.name: each.default for each, _ in patterned if not each.required}
-        return checked(with_late(read, late), annotations, defaults)
+        return self._without_collisions(checked(with_late(read, late), annotations, defaults))
 
     def _struct(self, fields: list[Any], *, closed: bool) -> type[msgspec.Struct]:
         rename = self._aliases or None
@@ -93,6 +93,13 @@ class ArgumentType:
             return without_patterns(prepared.annotation)
         except RegistrationError as error:
             raise RegistrationError(f"{self._name}: parameter {parameter.name}: {error}") from None
+
+    def _without_collisions(self, read: Read) -> Read:
+        if not any(prepared.is_hashed for _, prepared in self._parts):
+            return read
+        from assay.server.types.chosen_hash import without_collisions
+
+        return without_collisions(read)
 
     def _with_short_times(self, read: Read, struct: type[msgspec.Struct], wire: Wire) -> Read:
         if not any(prepared.has_times for _, prepared in self._parts):

@@ -20,6 +20,7 @@ import msgspec
 from assay.model.error import RegistrationError
 
 from . import type_form as form
+from .chosen_hash import is_hashed
 from .custom_type import is_deque, is_pydantic, is_text, list_of, read_custom
 from .metadata import BOUNDS, LENGTHS, Details, is_field_info, read_details
 from .prepared_type import Prepared
@@ -46,7 +47,13 @@ def prepare_type(annotation: Any) -> Prepared:
         check_readable(plain)
     except Beyond as reason:
         return _prepare_with_pydantic(annotation, str(reason))
-    return Prepared(plain, _with_lists(plain), has_times=walk.has_times, is_structure=_is_structure(plain))
+    return Prepared(
+        plain,
+        _with_lists(plain),
+        has_times=walk.has_times,
+        is_hashed=walk.is_hashed,
+        is_structure=_is_structure(plain),
+    )
 
 
 def _prepare_with_pydantic(annotation: Any, reason: str) -> Prepared:
@@ -111,6 +118,7 @@ class Walk:
 
     def __init__(self) -> None:
         self.has_times = False
+        self.is_hashed = False
         self._classes: set[Any] = set()
         self._aliases: list[Any] = []
         self._inside: list[Any] = []
@@ -124,6 +132,7 @@ class Walk:
             RegistrationError: nor can pydantic.
         """
         origin = get_origin(annotation)
+        self.is_hashed |= is_hashed(origin or annotation, get_args(annotation))
         if origin is Annotated:
             return self._annotated(annotation)
         if form.is_literal(annotation):

@@ -17,8 +17,9 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from assay.model.error import RegistrationError
 
+from . import chosen_hash
 from .problem import one_line, type_name
-from .pydantic_risk import check_risks
+from .pydantic_risk import check_risks, hashes_values
 from .self_union import READS, self_union
 from .validator import Validator
 
@@ -70,6 +71,7 @@ class PydanticAdapter:
         except CANNOT_READ as error:
             raise RegistrationError(f"{self._name}: pydantic cannot read it: {_reason(error)}") from None
         check_risks(self._adapter.core_schema)
+        self._is_hashed = hashes_values(self._adapter.core_schema)
 
     def schema(self, mode: Mode = "validation") -> dict[str, Any]:
         return self._adapter.json_schema(
@@ -138,6 +140,8 @@ class PydanticAdapter:
         """
         if self._self_union is not None and self._self_union.costs_more(_decoded(source), READS):
             raise _Refused([("", TOO_DEEP)])
+        if self._is_hashed and chosen_hash.collide(source):
+            raise _Refused([("", chosen_hash.TEXT)])
         if len(source) > LARGE and (problem := self._schema_problem(source)) is not None:
             raise _Refused([problem])
         try:

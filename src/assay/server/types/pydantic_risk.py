@@ -35,6 +35,15 @@ def check_risks(schema: Any) -> None:
             )
 
 
+def hashes_values(schema: Any) -> bool:
+    """Whether a core schema builds sets, or dicts whose keys are not texts."""
+    return any(
+        node.get("type") in ("set", "frozenset")
+        or (node.get("type") == "dict" and node.get("keys_schema", {}).get("type", "any") != "str")
+        for node in _nodes(schema)
+    )
+
+
 def _engine(node: Mapping[str, Any]) -> Any:
     config = node.get("config")
     return node.get("regex_engine") or (config.get("regex_engine") if isinstance(config, Mapping) else None)
