@@ -27,6 +27,7 @@ from pydantic import (
 from assay import RegistrationError
 from assay.server.components.tool import TypedArguments
 from assay.server.handlers.signature import read_signature
+from assay.server.types.pydantic_adapter import PydanticAdapter
 from assay.server.types.self_union import SelfUnion, self_union
 from assay.server.types.validator import Validator
 
@@ -184,6 +185,11 @@ def test_secret_is_not_part_of_a_message(annotation: Any, value: Any) -> None:
 def test_path_that_the_system_cannot_look_up_is_refused(annotation: Any) -> None:
     with pytest.raises(ValueError, match=r"File name too long - at `\$.x`"):
         read(annotation, "a" * 100_000)
+
+
+def test_path_in_text_that_the_system_cannot_look_up_is_refused() -> None:
+    with pytest.raises(ValueError, match="File name too long - at `place`"):
+        PydanticAdapter(FilePath).read_text("a" * 100_000, "place")
 
 
 def test_message_about_thousands_of_values_counts_them() -> None:

@@ -24,7 +24,7 @@ TEXT: Final = "many numbers were chosen to have the same hash"
 
 
 def is_hashed(cls: Any, arguments: tuple[Any, ...]) -> bool:
-    """Whether values of a container are built by hashing what may be a number."""
+    """Whether a container hashes values that can be numbers."""
     if not isinstance(cls, type):
         return False
     return issubclass(cls, Set) or (issubclass(cls, Mapping) and bool(arguments) and arguments[0] is not str)

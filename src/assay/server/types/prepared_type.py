@@ -22,7 +22,7 @@ class Prepared:
     has_times: bool = False
     """Whether it contains a `datetime` or `time`, which msgspec reads in fewer forms than pydantic."""
     is_hashed: bool = False
-    """Whether it contains a set or a dict of what may be numbers, whose hashes a client can choose."""
+    """Whether it contains a set or a dict of possible numbers, whose hashes a client can choose."""
     is_structure: bool = False
     """Whether a string that holds it is JSON text: it is an array or object, and cannot be a string."""
 

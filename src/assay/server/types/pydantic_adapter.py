@@ -118,6 +118,8 @@ class PydanticAdapter:
                 is_json = text.lstrip()[:1] in ("{", "[")
                 reason = refused if is_json else _Refused.from_error(error, text)
                 raise msgspec.ValidationError(reason.with_places(place)) from None
+        except OSError as error:
+            raise msgspec.ValidationError(_Refused.from_system(error).with_places(place)) from None
 
     def write(self, value: Any) -> bytes:
         """The JSON of a value that a handler returned.
@@ -153,8 +155,8 @@ class PydanticAdapter:
             if error.error_count() > MOST_CONVERTED:
                 raise _Refused([problem]) from None
             raise _Refused.from_error(error, msgspec.json.decode(source)) from None
-        except OSError as error:  # a path that the system cannot look up
-            raise _Refused([("", error.strerror or "cannot be read")]) from None
+        except OSError as error:
+            raise _Refused.from_system(error) from None
 
     def _read_lax(self, source: bytes, strict_error: pydantic.ValidationError) -> Any:
         try:
@@ -190,6 +192,11 @@ class _Refused(Exception):
             (_path(each["loc"], value, each["type"] == "missing"), one_line(each["msg"])) for each in listed
         ]
         return cls(problems, error.error_count() - MOST_PROBLEMS)
+
+    @classmethod
+    def from_system(cls, error: OSError) -> _Refused:
+        """For a path that the system cannot look up. The error would quote all of it."""
+        return cls([("", error.strerror or "cannot be read")])
 
     def with_places(self, place: str) -> str:
         return "; ".join(f"{text} - at `{place}{path}`" for path, text in self._problems) + self._more
