@@ -77,6 +77,8 @@ async def test_requests_of_clients_that_have_gone_are_dropped_from_the_queue(hal
     async with AsgiPeer(hall.app) as hostile:
         answers = [hostile.begin("POST", call(tool, number, number=number)) for number in range(MANY)]
         await quiescence()
+        while not hall.started:  # a thread may take its time to start
+            await quiescence()
         running = len(hall.started)
         for answer in answers:
             answer.leave()
