@@ -19,12 +19,13 @@ from assay.protocol.codec import encode
 from assay.protocol.http.parameter_header import HeaderParameter, header_parameters
 from assay.revisions.revision import Revision
 
-from .http_head import check_headers, mirror_lines, request_head, user_lines
+from .http_head import mirror_lines, request_head
 from .http_hint import failure_hint
 from .http_pool import HttpPool
 from .http_reply import EVENT_STREAM, HttpReply
 from .port import REPEATABLE, Outgoing, Receiver, SessionGone
 from .url import Address, redirected
+from .url_link import UrlLink
 
 ACCEPT: Final = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -51,7 +52,7 @@ class _Task(NamedTuple):
     repeatable: bool
 
 
-class HttpLink:
+class HttpLink(UrlLink):
     is_stateless = True
 
     def __init__(
@@ -61,20 +62,13 @@ class HttpLink:
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self._address = address
-        self._limits = limits
-        self._codec = limits.codec
-        self._user_lines = user_lines(check_headers(headers or {}))
+        super().__init__(address, limits, headers, tls)
         self._pool = HttpPool(address, limits, tls)
         self._room = asyncio.Semaphore(limits.connections)
         self.session_id: str | None = None
         self._revision: Revision | None = None
         self._parameters: dict[str, tuple[HeaderParameter, ...]] = {}
         """Arguments that are repeated in headers, by tool."""
-
-    @property
-    def endpoint(self) -> str:
-        return self._address.url
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver

@@ -35,16 +35,17 @@ from assay.protocol.http.upgrade import SUBPROTOCOL, VERSION, accept_key
 from assay.revisions.revision import Revision
 
 from .connect import connect
-from .http_head import check_headers, request_head, user_lines
+from .http_head import request_head
 from .http_hint import failure_hint
 from .port import Outgoing, Receiver, deliver
 from .url import Address
+from .url_link import UrlLink
 
 STRAY_CHARACTERS: Final = 500
 OFFER: Final = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
 
 
-class WebSocketLink(asyncio.Protocol):
+class WebSocketLink(UrlLink, asyncio.Protocol):
     is_stateless = False
 
     def __init__(
@@ -54,11 +55,7 @@ class WebSocketLink(asyncio.Protocol):
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self._address = address
-        self._limits = limits
-        self._codec = limits.codec
-        self._user_lines = user_lines(check_headers(headers or {}))
-        self._tls = tls
+        super().__init__(address, limits, headers, tls)
         self._transport: asyncio.Transport | None = None
         self._reader: MessageReader | None = None
         self._writable = asyncio.Event()
@@ -68,10 +65,6 @@ class WebSocketLink(asyncio.Protocol):
         """What arrived and was no message; errors show it."""
         self._ended = asyncio.Event()
         self._ended.set()
-
-    @property
-    def endpoint(self) -> str:
-        return self._address.url
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
