@@ -31,6 +31,7 @@ _NAMES_BY_MODULE = {
     "assay.model.notice": "Change LogMessage Progress",
     "assay.model.question": "ElicitationRequest SamplingRequest",
     "assay.model.result": "Cache Completion Message PromptResult ReadResult ToolResult",
+    "assay.model.skill": "LoadedSkill Skill SkillFile",
     "assay.model.strictness": "Strictness",
     "assay.protocol.middleware": "Ending Middleware",
     "assay.protocol.scope": "Scope",

@@ -52,6 +52,9 @@ from assay.model.result import Message as Message
 from assay.model.result import PromptResult as PromptResult
 from assay.model.result import ReadResult as ReadResult
 from assay.model.result import ToolResult as ToolResult
+from assay.model.skill import LoadedSkill as LoadedSkill
+from assay.model.skill import Skill as Skill
+from assay.model.skill import SkillFile as SkillFile
 from assay.model.strictness import Strictness as Strictness
 from assay.protocol.middleware import Ending as Ending
 from assay.protocol.middleware import Middleware as Middleware

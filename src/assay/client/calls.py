@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from time import perf_counter
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -20,6 +20,9 @@ from assay.model.result import CompleteResult, Completion, PromptResult, ReadRes
 from .callback import Callback
 from .listing import collect, decode_result
 from .typed import as_type
+
+if TYPE_CHECKING:
+    from assay.model.skill import LoadedSkill, Skill
 
 T = TypeVar("T")
 DEFAULT: Final[Any] = object()
@@ -193,6 +196,44 @@ class Calls:
             params["context"] = {"arguments": dict(context)}
         raw = await self._request("completion/complete", params)
         return decode_result(raw, CompleteResult, "completion/complete").completion
+
+    async def skills(self) -> list[Skill]:
+        """The skills that the server lists. None of their files is read; entries that break the rules of the
+        extension are left out, with a warning in the log."""
+        from .skills import list_skills
+
+        return await list_skills(self._request, self.limits)
+
+    async def skill(self, uri: str) -> Skill:
+        """One skill, listed or not, by the URI of its `SKILL.md`.
+
+        Raises:
+            ServerError: the server has no such skill.
+        """
+        from .skills import get_skill
+
+        return await get_skill(self._request, uri)
+
+    async def load_skill(self, skill: Skill) -> LoadedSkill:
+        """Read the `SKILL.md` of a skill and compare size, digest and frontmatter with its entry.
+
+        Raises:
+            InvalidAnswer: they differ: do not use the skill.
+        """
+        from .skills import load_skill
+
+        return await load_skill(self._request, skill)
+
+    async def skill_file(self, loaded: LoadedSkill, path: str) -> Contents:
+        """Read a further file of a skill, by its path or URI, and compare size and digest with the entry.
+
+        Raises:
+            ValueError: the entry does not list it.
+            InvalidAnswer: they differ.
+        """
+        from .skills import read_skill_file
+
+        return await read_skill_file(self._request, loaded, path)
 
     async def ping(self, *, timeout: float | None = DEFAULT) -> float:
         """Seconds for a request and its answer. In revisions without `ping`, `server/discover` is sent.

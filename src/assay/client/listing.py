@@ -38,23 +38,23 @@ _AnyTool = msgspec.defstruct(
 )
 
 
-class _Page(Struct, rename="camel", kw_only=True):
+class Page(Struct, rename="camel", kw_only=True):
     next_cursor: str | None = None
 
 
-class _Tools(_Page):
+class _Tools(Page):
     items: list[_AnyTool] = field(name="tools")  # type: ignore[valid-type]
 
 
-class _Resources(_Page):
+class _Resources(Page):
     items: list[ResourceDefinition] = field(name="resources")
 
 
-class _Templates(_Page):
+class _Templates(Page):
     items: list[TemplateDefinition] = field(name="resourceTemplates")
 
 
-class _Prompts(_Page):
+class _Prompts(Page):
     items: list[PromptDefinition] = field(name="prompts")
 
 
@@ -80,23 +80,26 @@ def decode_result(raw: Raw, expected: type[T], method: str) -> T:
 Requests = Callable[[str, dict[str, Any]], Awaitable[Raw]]
 
 
-async def collect(method: str, request: Requests, limits: ClientLimits) -> list[Any]:
+async def collect(
+    method: str, request: Requests, limits: ClientLimits, page: type[Any] | None = None
+) -> list[Any]:
     """All entries of a list, over its pages; from the beginning again if the session ends between two.
 
     Raises:
         InvalidAnswer: the list does not end within the limits, or a page is invalid.
     """
+    page = page or PAGES[method]
     try:
-        return await _collect(method, request, limits)
+        return await _collect(method, request, limits, page)
     except StaleCursor:
-        return await _collect(method, request, limits)
+        return await _collect(method, request, limits, page)
 
 
-async def _collect(method: str, request: Requests, limits: ClientLimits) -> list[Any]:
+async def _collect(method: str, request: Requests, limits: ClientLimits, expected: type[Any]) -> list[Any]:
     items: list[Any] = []
     params: dict[str, Any] = {}
     for _ in range(limits.pages):
-        page = decode_result(await request(method, params), PAGES[method], method)
+        page = decode_result(await request(method, params), expected, method)
         items += page.items
         if len(items) > limits.items:
             raise InvalidAnswer(f"{method} has more than {limits.items} entries, the limit items")

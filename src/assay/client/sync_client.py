@@ -25,6 +25,8 @@ from .client import Client
 from .options import ClientOptions
 
 if TYPE_CHECKING:
+    from assay.model.skill import LoadedSkill, Skill
+
     from .target import Target
 
 T = TypeVar("T")
@@ -200,6 +202,22 @@ class SyncClient:
         """Suggested values for an argument; see `Client.complete`."""
         work = self._client.complete(argument, value, prompt=prompt, template=template, context=context)
         return self._run(work)
+
+    def skills(self) -> list[Skill]:
+        """The skills that the server lists; see `Client.skills`."""
+        return self._run(self._client.skills())
+
+    def skill(self, uri: str) -> Skill:
+        """One skill, by the URI of its `SKILL.md`."""
+        return self._run(self._client.skill(uri))
+
+    def load_skill(self, skill: Skill) -> LoadedSkill:
+        """Read a skill and compare it with its entry; see `Client.load_skill`."""
+        return self._run(self._client.load_skill(skill))
+
+    def skill_file(self, loaded: LoadedSkill, path: str) -> Contents:
+        """Read a further file of a skill; see `Client.skill_file`."""
+        return self._run(self._client.skill_file(loaded, path))
 
     def ping(self, *, timeout: float | None = DEFAULT) -> float:
         """Seconds for a request and its answer."""
