@@ -42,7 +42,7 @@ def _block(text: str) -> str:
     lines = iter(text.removeprefix("\ufeff")[: MOST_CHARACTERS + 1].splitlines())
     if next(lines, "").rstrip() != FENCE:
         raise ValueError(f"it does not begin with frontmatter: a line {FENCE}")
-    block = []
+    block: list[str] = []
     for line in lines:
         if line.rstrip() == FENCE:
             return "\n".join(block)
@@ -78,7 +78,7 @@ def _is_same_scalar(text: str, value: Any) -> bool:
         return BOOLEANS.get(text.lower()) is value
     if isinstance(value, str):
         return text == value
-    return _number(text) == value
+    return bool(_number(text) == value)
 
 
 def _number(text: str) -> float | None:
