@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cache
 from time import perf_counter
@@ -19,6 +20,7 @@ from assay.model.result import CompleteResult, Completion, PromptResult, ReadRes
 
 from .callback import Callback
 from .listing import collect, decode_result
+from .output import Outputs
 from .typed import as_type
 
 if TYPE_CHECKING:
@@ -29,10 +31,12 @@ DEFAULT: Final[Any] = object()
 """The timeout of the client."""
 
 
-class Calls:
+class Calls(ABC):
     """The calls of `Client`, on top of its requests."""
 
     limits: ClientLimits
+    _outputs: Outputs
+    """The output schemas of the tools that were listed; empty if results are not checked."""
 
     async def request(
         self,
@@ -49,18 +53,18 @@ class Calls:
         """
         return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress))
 
+    @abstractmethod
     async def _request(
         self,
         method: str,
         params: dict[str, Any] | None,
         timeout: float | None = DEFAULT,
         progress: Callback | None = None,
-    ) -> Raw:
-        raise NotImplementedError
+    ) -> Raw: ...
 
+    @abstractmethod
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
         """The tools that can be used over the client's transport."""
-        raise NotImplementedError
 
     async def tools(self) -> list[ToolDefinition]:
         """All tools of the server."""
@@ -87,6 +91,7 @@ class Calls:
 
         Raises:
             ToolFailed: the tool reported a failure; also a `ToolError`.
+            InvalidAnswer: the result does not fit the output schema that `tools()` has returned.
             ClientError: no answer, or an error.
         """
         return await self.call_tool(name, arguments)
@@ -136,6 +141,8 @@ class Calls:
             result = decode_result(raw, ToolResult, f"tools/call of {name}")
         if result.is_error and check:
             raise ToolFailed(name, result)
+        if self._outputs:
+            self._outputs.check(name, result, len(memoryview(raw)))
         return result
 
     async def _call_tool(
@@ -246,8 +253,8 @@ class Calls:
         return perf_counter() - start
 
     @property
-    def _ping_method(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _ping_method(self) -> str: ...
 
 
 @cache

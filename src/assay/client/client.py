@@ -16,6 +16,7 @@ from assay.model.definition import Implementation, ToolDefinition
 from assay.model.version import VERSION
 from assay.protocol.http.parameter_header import InvalidHeader, header_parameters
 from assay.protocol.opening import Identity, read_revision
+from assay.revisions.revision import Structured
 from assay.transport.client.port import REPEATABLE, SessionGone
 
 from .answer import Handlers, read_roots
@@ -24,6 +25,7 @@ from .calls import DEFAULT, Calls
 from .incoming import Notices
 from .listing import StaleCursor
 from .log import client_logger
+from .output import Outputs
 from .session import CallOptions, Session
 from .settings import Settings
 from .target import HttpOptions, link_factory
@@ -59,6 +61,7 @@ class Client(Calls):
         capabilities: Further capabilities to declare, such as extensions, or `{"sampling": {"tools": {}}}` if
             the sampling handler supports tools.
         limits: What a server can make the client hold or wait for; see `ClientLimits`.
+        check_output: Whether results are checked against the output schemas that `tools()` has returned.
         restarts: How often a server that died is started, or a lost connection opened, again. Only requests
             without an effect are sent twice.
 
@@ -86,10 +89,13 @@ class Client(Calls):
         version: str = VERSION,
         capabilities: Mapping[str, Any] | None = None,
         limits: ClientLimits | None = None,
+        check_output: bool = True,
         restarts: int = 1,
     ) -> None:
         self.limits = limits or ClientLimits()
         self.timeout = timeout
+        self._outputs = Outputs(self.limits)
+        self._check_output = check_output
         self._make_link = link_factory(target, self.limits, HttpOptions(headers, tls))
         handlers = Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
         level = log_level or (None if on_log is None else "info")
@@ -190,6 +196,8 @@ class Client(Calls):
 
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
         session = self._open_one
+        if self._check_output and session.agreed.revision.structured is not Structured.ABSENT:
+            self._outputs.learn(tools)
         if session.agreed.revision.http.mirrored is None:
             return tools
         usable = [tool for tool in tools if _has_valid_headers(tool)]

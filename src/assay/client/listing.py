@@ -98,8 +98,13 @@ async def collect(
 async def _collect(method: str, request: Requests, limits: ClientLimits, expected: type[Any]) -> list[Any]:
     items: list[Any] = []
     params: dict[str, Any] = {}
+    size = 0
     for _ in range(limits.pages):
-        page = decode_result(await request(method, params), expected, method)
+        raw = await request(method, params)
+        size += len(memoryview(raw))
+        if size > limits.list_bytes:
+            raise InvalidAnswer(f"{method} has more than {limits.list_bytes} bytes, the limit list_bytes")
+        page = decode_result(raw, expected, method)
         items += page.items
         if len(items) > limits.items:
             raise InvalidAnswer(f"{method} has more than {limits.items} entries, the limit items")

@@ -31,4 +31,5 @@ class ClientOptions(TypedDict, total=False):
     version: str
     capabilities: Mapping[str, Any] | None
     limits: ClientLimits | None
+    check_output: bool
     restarts: int

@@ -25,6 +25,12 @@ class ClientLimits(Struct, frozen=True, kw_only=True):
     items: int = 100_000
     """Entries of one list, over all pages."""
 
+    list_bytes: int = 64 * 1024 * 1024
+    """Size of one list, over all pages."""
+
+    schema_bytes: int = 256 * 1024
+    """Size of an output schema that results are checked against."""
+
     rounds: int = 10
     """How often the server may answer one request with questions."""
 
