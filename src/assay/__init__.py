@@ -9,7 +9,9 @@ from importlib import import_module
 from assay.model.version import VERSION
 
 _NAMES_BY_MODULE = {
+    "assay.client.changes": "Changes",
     "assay.client.client": "Client",
+    "assay.client.running_call": "RunningCall",
     "assay.client.sync_client": "SyncClient",
     "assay.client.target": "Stdio",
     "assay.model.answer": "Elicited Root Sampled",

@@ -1,4 +1,6 @@
+from assay.client.changes import Changes as Changes
 from assay.client.client import Client as Client
+from assay.client.running_call import RunningCall as RunningCall
 from assay.client.sync_client import SyncClient as SyncClient
 from assay.client.target import Stdio as Stdio
 from assay.model.answer import Elicited as Elicited

@@ -182,7 +182,7 @@ async def test_a_deep_schema_is_an_error_of_the_list() -> None:
     for _ in range(100):
         schema = {"not": schema}
     async with connected(schema, {"x": 1}) as client:
-        with pytest.raises(InvalidAnswer, match="nest|depth|deep"):
+        with pytest.raises(InvalidAnswer, match=r"nest|depth|deep"):
             await client.tools()
 
 

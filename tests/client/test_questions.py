@@ -29,7 +29,9 @@ from assay import (
 )
 from assay.client.answer import Handlers
 from assay.client.callback import CallbackQueue
+from assay.client.change_hub import ChangeHub
 from assay.client.incoming import Incoming, Notices
+from assay.client.listening import CallbackStream
 from assay.protocol.codec import decode_message
 from assay.revisions.registry import DATES
 from tests.client.everything import TRANSPORTS, connected
@@ -129,8 +131,8 @@ async def test_changed_roots_are_announced_where_the_revision_has_that() -> None
 
 async def test_changes_of_another_stream_are_ignored() -> None:
     changes: list[Any] = []
-    incoming = Incoming(Handlers(), Notices(None, changes.append), CallbackQueue(9), None, None, 1)  # type: ignore[arg-type]
-    incoming.subscription = "assay-2"
+    incoming = Incoming(Handlers(), Notices(), CallbackQueue(9), None, None, 1, ChangeHub())  # type: ignore[arg-type]
+    incoming.streams = {"assay-2": CallbackStream(changes.append)}
     for stream in ("assay-1", "assay-2"):
         meta = f'{{"_meta":{{"io.modelcontextprotocol/subscriptionId":"{stream}"}}}}'
         body = f'{{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{meta}}}'
@@ -306,7 +308,7 @@ def test_roots_that_are_not_a_list_are_refused(roots: Any) -> None:
 
 
 async def test_invalid_notifications_are_logged_and_ignored(caplog: pytest.LogCaptureFixture) -> None:
-    incoming = Incoming(Handlers(), Notices(fail, fail), CallbackQueue(10), None, None, 1)  # type: ignore[arg-type]
+    incoming = Incoming(Handlers(), Notices(fail, fail), CallbackQueue(10), None, None, 1, ChangeHub())  # type: ignore[arg-type]
     incoming.progress["x"] = fail
     with caplog.at_level(logging.WARNING, "assay.client"):
         for method in ("progress", "message", "resources/updated", "cancelled"):

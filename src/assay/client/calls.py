@@ -26,6 +26,8 @@ from .typed import as_type
 if TYPE_CHECKING:
     from assay.model.skill import LoadedSkill, Skill
 
+    from .running_call import RunningCall
+
 T = TypeVar("T")
 DEFAULT: Final[Any] = object()
 """The timeout of the client."""
@@ -144,6 +146,30 @@ class Calls(ABC):
         if self._outputs:
             self._outputs.check(name, result, len(memoryview(raw)))
         return result
+
+    def start_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = DEFAULT,
+        check: bool = True,
+        meta: Mapping[str, Any] | None = None,
+    ) -> RunningCall:
+        """Call a tool whose progress is an asynchronous iterator. Options as for `call_tool`.
+
+        async with client.start_tool("import", {"path": "data.csv"}) as call:
+            async for report in call:
+                print(report.progress, report.total)
+            result = await call
+        """
+        from .running_call import RunningCall
+
+        return RunningCall(
+            lambda progress: self.call_tool(
+                name, arguments, timeout=timeout, progress=progress, check=check, meta=meta
+            )
+        )
 
     async def _call_tool(
         self, params: dict[str, Any], timeout: float | None, progress: Callback | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +22,7 @@ from assay.transport.client.port import REPEATABLE, SessionGone
 from .answer import Handlers, read_roots
 from .callback import Callback
 from .calls import DEFAULT, Calls
+from .change_hub import ChangeHub
 from .incoming import Notices
 from .listing import StaleCursor
 from .log import client_logger
@@ -31,7 +32,10 @@ from .settings import Settings
 from .target import HttpOptions, link_factory
 
 if TYPE_CHECKING:
+    from assay.model.notice import ListKind
+
     from .answer import ElicitationHandler, Roots, SamplingHandler
+    from .changes import Changes
     from .target import Target
 
 
@@ -102,7 +106,8 @@ class Client(Calls):
         identity = Identity(Implementation(name, version), handlers.capabilities(), level)
         pinned = None if revision is None else read_revision(revision)
         notices = Notices(on_log, on_change)
-        self._settings = Settings(identity, self.limits, handlers, notices, pinned)
+        self._hub = ChangeHub()
+        self._settings = Settings(identity, self.limits, handlers, notices, self._hub, pinned)
         self._restarts = restarts
         self._session: Session | None = None
         self._opening: asyncio.Lock | None = None
@@ -147,6 +152,7 @@ class Client(Calls):
 
     async def _close(self, sessions: list[Session]) -> None:
         self._retired = []
+        await self._hub.close(self.limits.close_timeout)
         for session in sessions:
             await session.close()
 
@@ -194,6 +200,16 @@ class Client(Calls):
     def _ping_method(self) -> str:
         return "ping" if "ping" in self._open_one.agreed.revision.requests else "server/discover"
 
+    async def _usable_session(self) -> Session:
+        """The session in use, opened again if it was lost.
+
+        Raises:
+            ClientError: that is not possible.
+        """
+        if self._open_one.is_lost:
+            await self.ping()
+        return self._open_one
+
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
         session = self._open_one
         if self._check_output and session.agreed.revision.structured is not Structured.ABSENT:
@@ -203,6 +219,39 @@ class Client(Calls):
         usable = [tool for tool in tools if _has_valid_headers(tool)]
         session.learn(usable)
         return usable
+
+    # Changes of the server.
+
+    def listen(self, *kinds: ListKind, uris: Iterable[str] = ()) -> Changes:
+        """Changes of the server's lists, as an asynchronous iterator of `Change`s.
+
+            async with client.listen("tools") as changes:
+                async for change in changes:
+                    tools = await client.tools()
+
+        Args:
+            *kinds: `tools`, `prompts` or `resources`; without any, all whose changes the server announces.
+            uris: Resources whose changes are wanted, too.
+        """
+        return self._changes(kinds, uris)
+
+    def subscribe(self, *uris: str) -> Changes:
+        """Changes of these resources, as an asynchronous iterator of `Change`s with their `uri`.
+
+        async with client.subscribe("file:///notes.txt") as changes:
+            async for change in changes:
+                contents = await client.read(change.uri)
+        """
+        if not uris:
+            raise TypeError("subscribe needs the URI of a resource")
+        return self._changes((), uris)
+
+    def _changes(self, kinds: Iterable[str], uris: Iterable[str]) -> Changes:
+        from .changes import Changes, Source
+        from .listening import Interest, check_kinds
+
+        interest = Interest(check_kinds(kinds), frozenset(uris))
+        return Changes(Source(self._hub, self.limits, self.timeout, self._usable_session), interest)
 
     async def roots_changed(self) -> None:
         """Notify the server that the result of the `roots` function has changed. In revisions without this

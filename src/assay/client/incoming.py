@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 import msgspec
 from msgspec import Raw, Struct, field
 
+from assay.model.client_error import ClientError, ConnectionFailed
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
 from assay.model.notice import Change, LogMessage, Progress
@@ -17,6 +18,8 @@ from assay.protocol.opening import PREFIX
 
 from .answer import Handlers
 from .callback import Callback, CallbackQueue
+from .change_hub import ChangeHub, ChangeStream
+from .listening import read_filter
 from .log import client_logger
 
 CHANGES: Final = {
@@ -49,14 +52,20 @@ class _WithSubscription(Struct):
     meta: _Subscription = field(name="_meta", default_factory=_Subscription)
 
 
+class _Acknowledged(Struct):
+    notifications: dict[str, Any] = {}
+
+
 class _Cancelled(Struct, rename="camel"):
     request_id: int | str
 
 
 class Tasks(Protocol):
-    """Starts work that ends with the client."""
+    """Starts work that ends with the client, and ends requests."""
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]: ...
+
+    def fail(self, request_id: str, error: ClientError) -> None: ...
 
 
 class Incoming:
@@ -70,6 +79,7 @@ class Incoming:
         tasks: Tasks,
         reply: Callable[[Outcome], Coroutine[Any, Any, None]],
         most_questions: int,
+        hub: ChangeHub,
     ) -> None:
         self._handlers = handlers
         self._notices = notices
@@ -77,11 +87,12 @@ class Incoming:
         self._tasks = tasks
         self._reply = reply
         self._most_questions = most_questions
+        self._hub = hub
         self._questions: dict[RequestId, asyncio.Task[None]] = {}
         self.progress: dict[RequestId, Callback] = {}
         """Callbacks of the calls in progress, by their progress token."""
-        self.subscription: RequestId | None = None
-        """The id of the listen stream whose changes are ours; None in revisions without such streams."""
+        self.streams: dict[RequestId, ChangeStream] | None = None
+        """Open listen streams by their id; None in revisions without them."""
 
     def notify(self, message: Envelope) -> None:
         """Take a notification. Those without a callback, and invalid ones, are ignored."""
@@ -95,6 +106,8 @@ class Incoming:
                 self._queue.post(self._notices.on_log, msgspec.json.decode(message.params, type=LogMessage))
             elif method == "notifications/cancelled":
                 self._on_cancelled(message.params)
+            elif method == "notifications/subscriptions/acknowledged":
+                self._on_acknowledged(message.params)
         except (msgspec.DecodeError, RecursionError) as error:
             client_logger().warning("the server sent an invalid %s: %s", method, error)
 
@@ -106,20 +119,47 @@ class Incoming:
                 self._queue.post(callback, Progress(notice.progress, notice.total, notice.message))
 
     def _on_change(self, method: str, params: Raw) -> None:
-        if self._notices.on_change is None:
-            return
-        meta = msgspec.json.decode(params, type=_WithSubscription).meta
-        if self.subscription is not None and meta.subscription != self.subscription:
-            return  # of another stream on the same connection (basic/patterns/subscriptions)
         change = CHANGES.get(method)
         if change is None:
             change = Change("resource", msgspec.json.decode(params, type=_Uri).uri)
-        self._queue.post(self._notices.on_change, change)
+        if self.streams is None:
+            self._hub.observe(change)
+            self._hub.publish(change)
+            self.post_change(change)
+        elif (stream := self._stream_of(params)) is not None:
+            self._hub.observe(change)
+            stream.post(change)
+
+    def _stream_of(self, params: Raw) -> ChangeStream | None:
+        """The stream that a notification belongs to: one connection may carry several
+        (basic/patterns/subscriptions)."""
+        meta = msgspec.json.decode(params, type=_WithSubscription).meta
+        return None if meta.subscription is None else (self.streams or {}).get(meta.subscription)
+
+    def post_change(self, change: Change) -> None:
+        if self._notices.on_change is not None:
+            self._queue.post(self._notices.on_change, change)
+
+    def add_stream(self, request_id: RequestId, stream: ChangeStream) -> None:
+        if self.streams is not None:
+            self.streams[request_id] = stream
+
+    def remove_stream(self, request_id: RequestId) -> None:
+        (self.streams or {}).pop(request_id, None)
+
+    def _on_acknowledged(self, params: Raw) -> None:
+        stream = self._stream_of(params)
+        if stream is not None:
+            stream.acknowledge(*read_filter(msgspec.json.decode(params, type=_Acknowledged).notifications))
 
     def _on_cancelled(self, params: Raw) -> None:
-        task = self._questions.get(msgspec.json.decode(params, type=_Cancelled).request_id)
+        request_id = msgspec.json.decode(params, type=_Cancelled).request_id
+        task = self._questions.get(request_id)
         if task is not None:
             task.cancel()
+        elif isinstance(request_id, str) and request_id in (self.streams or {}):
+            # A result should follow, but not all servers send one (basic/patterns/cancellation).
+            self._tasks.fail(request_id, ConnectionFailed("the server ended the stream"))
 
     def ask(self, message: Envelope) -> None:
         """Take a question; its answer is sent when the handler returns."""

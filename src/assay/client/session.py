@@ -6,6 +6,7 @@ A session lives as long as its link. `Client` replaces it if the server forgets 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final, NamedTuple
 
@@ -28,7 +29,9 @@ from assay.revisions.revision import Asking, Opening, Revision
 from assay.transport.client.port import Link
 
 from .callback import Callback, CallbackQueue
+from .change_hub import ChangeStream
 from .incoming import Incoming, Notices
+from .listening import CallbackStream, Interest, keep_announcing, listen, unsubscribe
 from .log import client_logger
 from .negotiation import negotiate
 from .settings import Settings
@@ -40,9 +43,6 @@ class CallOptions(NamedTuple):
 
 
 PLAIN: Final = CallOptions()
-RECONNECTS: Final = 5
-"""Streams of changes in a row that may end within `LASTING` seconds."""
-LASTING: Final = 5.0
 
 
 class _Question(Struct):
@@ -75,12 +75,22 @@ class Session:
     def __init__(self, make_link: Callable[[], Link], settings: Settings) -> None:
         self._make_link = make_link
         self._settings = settings
-        self._limits = settings.limits
+        self.limits = settings.limits
+        self.hub = settings.hub
+        self.subscribed: Counter[str] = Counter()
+        self.ended = asyncio.Event()
+        self._is_following = False
         self.link = make_link()
         self._tasks: set[asyncio.Task[None]] = set()
         self._queue = CallbackQueue(settings.limits.notices)
         self._incoming = Incoming(
-            settings.handlers, settings.notices, self._queue, self, self._answer, settings.limits.questions
+            settings.handlers,
+            settings.notices,
+            self._queue,
+            self,
+            self._answer,
+            settings.limits.questions,
+            settings.hub,
         )
         self._sent = Correlation(received_error, ClientClosed)
         self._meta: Raw | None = None
@@ -120,16 +130,17 @@ class Session:
         await self.link.close()
         self._sent = Correlation(received_error, ClientClosed)
         self.is_lost = False
+        self.ended.clear()
         self.link = self._make_link()
         await self.link.open(self)
 
     async def _begin(self, agreement: Agreement) -> None:
         revision = agreement.revision
         if revision.opening is Opening.PER_REQUEST:
-            self._incoming.subscription = ""
+            self._incoming.streams = {}
             self._meta = Raw(msgspec.json.encode(declaration(self._settings.identity, revision)))
             if self._settings.notices.on_change is not None:
-                self.spawn(self._listen(agreement))
+                self.spawn(keep_announcing(self, CallbackStream(self._incoming.post_change)))
             return
         await self.link.send(Notification("notifications/initialized"), revision)
         level = self._settings.identity.log_level
@@ -139,30 +150,32 @@ class Session:
             except ServerError as error:
                 client_logger().warning("the server refuses to set the log level: %s", error)
         if self._settings.identity.capabilities or self._settings.notices != Notices():
-            self.spawn(self.link.follow(revision))
+            self.follow()
 
-    async def _listen(self, agreement: Agreement) -> None:
-        """Keep a stream of changes open, in revisions where changes are only sent on demand."""
-        kinds = [
-            kind
-            for kind in ("tools", "prompts", "resources")
-            if (agreement.capabilities.get(kind) or {}).get("listChanged")
-        ]
-        params = self._with_meta({"notifications": {f"{kind}ListChanged": True for kind in kinds}})
-        failures, clock = 0, asyncio.get_running_loop().time
-        while kinds and failures < RECONNECTS:
-            start = clock()
-            try:
-                await self.exchange("subscriptions/listen", params, agreement.revision)
-            except ServerError as error:
-                client_logger().warning("the server refuses to announce changes: %s", error)
-                return
-            except ClientError as error:
-                client_logger().debug("the stream of changes ended: %s", error)
-            if self.is_lost:
-                return
-            failures = 0 if clock() - start >= LASTING else failures + 1
-            await asyncio.sleep(1.0)
+    # Changes.
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        return self.agreed.capabilities
+
+    @property
+    def is_usable(self) -> bool:
+        return not self.is_lost and not self.is_closed
+
+    def follow(self) -> None:
+        """Receive what the server sends outside of answers."""
+        if not self._is_following:
+            self._is_following = True
+            self.spawn(self.link.follow(self.agreed.revision))
+
+    async def stream(self, params: dict[str, Any], revision: Revision, stream: ChangeStream) -> Raw:
+        return await self.exchange("subscriptions/listen", self._with_meta(params), revision, stream=stream)
+
+    async def listen(self, interest: Interest, stream: ChangeStream) -> None:
+        await listen(self, interest, stream)
+
+    async def unsubscribe(self, interest: Interest) -> None:
+        await unsubscribe(self, interest)
 
     # Requests.
 
@@ -184,13 +197,13 @@ class Session:
         if revision.asking is not Asking.BY_RETRY:
             return await self._call(method, params, options, revision)
         sent = {} if params is None else params
-        for _ in range(self._limits.rounds + 1):
+        for _ in range(self.limits.rounds + 1):
             raw = await self._call(method, sent, options, revision)
             asking = self._read_questions(raw, method)
             if asking is None:
                 return raw
             sent = {**(params or {}), **await self._retry_params(asking)}
-        raise InvalidAnswer(f"the server asked again after {self._limits.rounds} answers to {method}")
+        raise InvalidAnswer(f"the server asked again after {self.limits.rounds} answers to {method}")
 
     def _read_questions(self, raw: Raw, method: str) -> _TypedResult | None:
         try:
@@ -245,13 +258,14 @@ class Session:
         params: dict[str, Any] | None,
         revision: Revision,
         progress: Callback | None = None,
+        stream: ChangeStream | None = None,
     ) -> Raw:
         answer: asyncio.Future[Raw] = self._create_future()
         request_id = self._sent.ask(answer)
         if progress is not None:
             params = self._with_progress(params, request_id, progress)
-        elif method == "subscriptions/listen":
-            self._incoming.subscription = request_id
+        elif stream is not None:
+            self._incoming.add_stream(request_id, stream)
         try:
             await self.link.send(Request(request_id, method, UNSET if params is None else params), revision)
             result = await answer
@@ -267,6 +281,8 @@ class Session:
                 self._idle.set()
             if progress is not None:
                 self._incoming.progress.pop(request_id, None)
+            elif stream is not None:
+                self._incoming.remove_stream(request_id)
             if answer.done() and not answer.cancelled():
                 answer.exception()  # an error of the link may have come first
 
@@ -327,6 +343,7 @@ class Session:
         if not self.is_lost:
             self._why_lost = reason
         self.is_lost = True
+        self.ended.set()
         self._sent.close(reason)
 
     # Tasks beside the calls.
@@ -353,12 +370,13 @@ class Session:
     async def close(self) -> None:
         """End everything, in bounded time. Idempotent."""
         self.is_closed = True
+        self.ended.set()
         self._sent.close(ClientClosed)
         current = asyncio.current_task()
         tasks = [task for task in self._tasks if task is not current]
         for task in tasks:
             task.cancel()
         if tasks:
-            await asyncio.wait(tasks, timeout=self._limits.close_timeout)
+            await asyncio.wait(tasks, timeout=self.limits.close_timeout)
         await self._queue.close()
         await self.link.close()

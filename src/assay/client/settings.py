@@ -9,6 +9,7 @@ from assay.protocol.opening import Identity
 from assay.revisions.revision import Revision
 
 from .answer import Handlers
+from .change_hub import ChangeHub
 from .incoming import Notices
 
 
@@ -17,4 +18,5 @@ class Settings(NamedTuple):
     limits: ClientLimits
     handlers: Handlers
     notices: Notices
+    hub: ChangeHub
     pinned: Revision | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
@@ -25,8 +25,11 @@ from .client import Client
 from .options import ClientOptions
 
 if TYPE_CHECKING:
+    from assay.model.notice import ListKind
     from assay.model.skill import LoadedSkill, Skill
 
+    from .running_call import RunningCall
+    from .sync_iterator import SyncCall, SyncChanges
     from .target import Target
 
 T = TypeVar("T")
@@ -181,6 +184,35 @@ class SyncClient:
             name, arguments, timeout=timeout, progress=progress, check=check, meta=meta
         )
         return self._run(work)
+
+    def start_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = DEFAULT,
+        check: bool = True,
+        meta: Mapping[str, Any] | None = None,
+    ) -> SyncCall:
+        """Call a tool whose progress is an iterator; see `Client.start_tool`."""
+        from .sync_iterator import SyncCall
+
+        async def start() -> RunningCall:
+            return self._client.start_tool(name, arguments, timeout=timeout, check=check, meta=meta)
+
+        return SyncCall(self._run, self._run(start()))
+
+    def listen(self, *kinds: ListKind, uris: Iterable[str] = ()) -> SyncChanges:
+        """Changes of the server's lists, as an iterator; see `Client.listen`."""
+        from .sync_iterator import SyncChanges
+
+        return SyncChanges(self._run, self._client.listen(*kinds, uris=uris))
+
+    def subscribe(self, *uris: str) -> SyncChanges:
+        """Changes of resources, as an iterator; see `Client.subscribe`."""
+        from .sync_iterator import SyncChanges
+
+        return SyncChanges(self._run, self._client.subscribe(*uris))
 
     def read(self, uri: str, *, timeout: float | None = DEFAULT) -> list[Contents]:
         """Read a resource."""

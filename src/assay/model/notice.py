@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+ListKind = Literal["tools", "prompts", "resources"]
+
 
 class Progress(Struct, rename="camel"):
     """How far a request is; `total` if the server knows it."""
