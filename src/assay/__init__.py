@@ -14,7 +14,7 @@ _NAMES_BY_MODULE = {
     "assay.client.running_call": "RunningCall",
     "assay.client.sync_client": "SyncClient",
     "assay.client.target": "Stdio",
-    "assay.model.answer": "Elicited Root Sampled",
+    "assay.model.answer": "Elicited Root Sampled ToolUse ToolUseResult",
     "assay.model.client_error": (
         "ClientClosed ClientError ConnectionFailed HttpFailure InvalidAnswer ServerDied ServerError Timeout"
         " ToolFailed"

@@ -6,6 +6,8 @@ from assay.client.target import Stdio as Stdio
 from assay.model.answer import Elicited as Elicited
 from assay.model.answer import Root as Root
 from assay.model.answer import Sampled as Sampled
+from assay.model.answer import ToolUse as ToolUse
+from assay.model.answer import ToolUseResult as ToolUseResult
 from assay.model.client_error import ClientClosed as ClientClosed
 from assay.model.client_error import ClientError as ClientError
 from assay.model.client_error import ConnectionFailed as ConnectionFailed

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -43,6 +44,8 @@ class CallOptions(NamedTuple):
 
 
 PLAIN: Final = CallOptions()
+STREAM_WAIT: Final = 1.0
+"""Seconds to wait for a stream: a server may begin its response with the first message."""
 
 
 class _Question(Struct):
@@ -79,7 +82,7 @@ class Session:
         self.hub = settings.hub
         self.subscribed: Counter[str] = Counter()
         self.ended = asyncio.Event()
-        self._is_following = False
+        self._following: asyncio.Event | None = None
         self.link = make_link()
         self._tasks: set[asyncio.Task[None]] = set()
         self._queue = CallbackQueue(settings.limits.notices)
@@ -150,7 +153,7 @@ class Session:
             except ServerError as error:
                 client_logger().warning("the server refuses to set the log level: %s", error)
         if self._settings.identity.capabilities or self._settings.notices != Notices():
-            self.follow()
+            await self.follow()
 
     # Changes.
 
@@ -162,11 +165,16 @@ class Session:
     def is_usable(self) -> bool:
         return not self.is_lost and not self.is_closed
 
-    def follow(self) -> None:
-        """Receive what the server sends outside of answers."""
-        if not self._is_following:
-            self._is_following = True
-            self.spawn(self.link.follow(self.agreed.revision))
+    async def follow(self) -> None:
+        """Receive what the server sends outside of answers. Some servers drop what they send before the stream
+        for it is open, such as the questions of the first call, so it is waited for."""
+        if self._following is None:
+            opened = self._following = asyncio.Event()
+            stream = self.spawn(self.link.follow(self.agreed.revision, opened.set))
+            stream.add_done_callback(lambda _: opened.set())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STREAM_WAIT):
+                await self._following.wait()
 
     async def stream(self, params: dict[str, Any], revision: Revision, stream: ChangeStream) -> Raw:
         return await self.exchange("subscriptions/listen", self._with_meta(params), revision, stream=stream)

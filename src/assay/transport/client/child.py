@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from io import FileIO
 from typing import Any, Final, cast
 
@@ -124,7 +124,7 @@ class ChildLink(asyncio.SubprocessProtocol):
         if self._stdin is not None and not self._stdin.is_closing():
             self._stdin.write(encode(notice) + b"\n")
 
-    async def follow(self, revision: Revision) -> None:
+    async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
         return
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:

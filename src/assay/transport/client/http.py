@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -50,6 +50,8 @@ class _Task(NamedTuple):
     lines: str
     body: bytes
     repeatable: bool
+    on_stream: Callable[[], None] | None = None
+    """Called when the response begins, if it is a stream."""
 
 
 class HttpLink(UrlLink):
@@ -157,6 +159,7 @@ class HttpLink(UrlLink):
         request = (head + length).encode("latin-1") + task.body
         connection = self._pool.take_idle() or await self._pool.open()
         reply = HttpReply(self._limits, self._codec, self._receiver.receive, request_id)
+        reply.on_stream = task.on_stream
         loop = asyncio.get_running_loop()
         connection.exchange(request, reply)
         try:
@@ -221,19 +224,25 @@ class HttpLink(UrlLink):
             else:
                 reply.events.last_event_id, reply.events.retry_ms = last, retry_ms
 
-    async def _get(self, revision: Revision, last: str, request_id: object) -> HttpReply:
+    async def _get(
+        self,
+        revision: Revision,
+        last: str,
+        request_id: object,
+        on_stream: Callable[[], None] | None = None,
+    ) -> HttpReply:
         resume = f"Last-Event-ID: {last}\r\n" if last.isascii() and last.isprintable() and last else ""
         lines = f"Accept: {EVENT_STREAM}\r\n" + self._session_lines(revision) + resume
-        return await self._exchange(_Task("GET", lines, b"", repeatable=True), request_id)
+        return await self._exchange(_Task("GET", lines, b"", True, on_stream), request_id)
 
-    async def follow(self, revision: Revision) -> None:
+    async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
         if not revision.http.sessions:
             return
         failures, last, clock = 0, "", asyncio.get_running_loop().time
         while failures < RECONNECTS:
             delay, start = DEFAULT_RETRY, clock()
             try:
-                reply = await self._get(revision, last, None)
+                reply = await self._get(revision, last, None, opened)
             except ClientError:
                 failures += 1
             else:
@@ -241,6 +250,7 @@ class HttpLink(UrlLink):
                     return  # the server offers no such stream
                 last, delay = reply.events.last_event_id or last, _delay(reply)
                 failures = 0 if clock() - start >= LASTING else failures + 1
+            opened()
             await asyncio.sleep(delay)
 
     async def close(self) -> None:

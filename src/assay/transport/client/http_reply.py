@@ -33,6 +33,8 @@ class HttpReply:
     is_stream = False
     answered = False
     """Whether a stream has brought the answer."""
+    on_stream: Callable[[], None] | None = None
+    """Called when the head of a stream has arrived."""
     untouched = False
     """Whether the connection ended before any of the response arrived."""
 
@@ -82,6 +84,8 @@ class HttpReply:
         length = headers.get("content-length", "0")
         if self.is_success and length.isdecimal() and len(length) < 20 and int(length) > self._most:
             raise self._too_large()
+        if self.is_stream and self.on_stream is not None:
+            self.on_stream()
 
     def on_body(self, data: bytes) -> None:
         if self.is_stream:

@@ -90,7 +90,7 @@ class MemoryLink:
     def cancel(self, notice: Notification, revision: Revision) -> None:
         return  # the handler runs in the task that was cancelled
 
-    async def follow(self, revision: Revision) -> None:
+    async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
         return
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:

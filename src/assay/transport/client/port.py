@@ -76,8 +76,9 @@ class Link(Protocol):
         before any later message, unless leaving has cancelled the request. Returns what is left to do."""
         ...
 
-    async def follow(self, revision: Revision) -> None:
-        """Receive what the server sends outside of answers; returns at once if `send` needs no help."""
+    async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
+        """Receive what the server sends outside of answers; returns at once if `send` needs no help. Calls
+        `opened` when nothing is missed any more, or at the first failure."""
         ...
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:

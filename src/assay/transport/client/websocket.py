@@ -8,7 +8,7 @@ import os
 import ssl
 from base64 import b64encode
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, cast
 
 import httptools
@@ -93,7 +93,7 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         if self._reader is not None:
             self._write(frame(TEXT, encode(notice), mask=os.urandom(4)))
 
-    async def follow(self, revision: Revision) -> None:
+    async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
         return
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
