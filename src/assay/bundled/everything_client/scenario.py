@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from assay import Client, ElicitationRequest, SamplingRequest
+from assay import Client, ElicitationRequest, InvalidAnswer, SamplingRequest, Skill
 
 from .form import fill
 from .task import Connect, Task
@@ -100,6 +100,27 @@ async def return_a_schema(connect: Connect, _task: Task) -> None:
         await client.call("json_schema_echo", schema=schemas["json_schema_2020_12_tool"])
 
 
+async def list_skills(connect: Connect, _task: Task) -> None:
+    async with connect() as client:
+        await client.skills()
+
+
+async def load_skills(connect: Connect, _task: Task) -> None:
+    async with connect() as client:
+        for skill in await client.skills():
+            try:
+                await load_skill(client, skill)
+            except InvalidAnswer as error:
+                print(f"the skill {skill.name} is not used: {error}")
+
+
+async def load_skill(client: Client, skill: Skill) -> None:
+    loaded = await client.load_skill(skill)
+    for file in skill.resources if isinstance(skill.resources, list) else ():
+        if file.uri != skill.uri:
+            await client.skill_file(loaded, file.uri)
+
+
 SCENARIOS: Final[dict[str, Scenario]] = {
     "initialize": list_tools,
     "tools_call": call_a_tool,
@@ -112,4 +133,8 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     "http-invalid-tool-headers": leave_out_invalid_tools,
     "json-schema-ref-no-deref": list_tools,
     "json-schema-2020-12-preservation": return_a_schema,
+    "sep-2640-client-no-prefetch": list_skills,
+    "sep-2640-client-verify-digest": load_skills,
+    "sep-2640-client-verify-size": load_skills,
+    "sep-2640-client-verify-frontmatter": load_skills,
 }

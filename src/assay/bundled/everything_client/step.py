@@ -7,9 +7,10 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
-from assay import Change, Client, ClientError, Progress, Timeout, ToolDefinition
+from assay import Change, Client, ClientError, Progress, Skill, Timeout, ToolDefinition
 
 from .answer import Answers
+from .scenario import load_skill
 from .task import BadTask, Connect, Task
 
 Step = dict[str, Any]
@@ -33,6 +34,7 @@ class Player:
         self.task = task
         self.answers = Answers(task, self.play)
         self.tools: dict[str, ToolDefinition] = {}
+        self.skills: dict[str, Skill] = {}
         self.changes: asyncio.Queue[Change] = asyncio.Queue()
 
     def options(self) -> dict[str, Any]:
@@ -122,6 +124,12 @@ class Player:
             raise StepFailed(f"the client shows no tool {tools['of']!r}")
         await self.call_tool(tools["with"], {"schema": listed.input_schema})
 
+    async def list_skills(self) -> None:
+        self.skills = {skill.uri: skill for skill in await self.client.skills()}
+
+    async def load_skill(self, uri: str) -> None:
+        await load_skill(self.client, self.skills.get(uri) or await self.client.skill(uri))
+
 
 STEPS: Final[dict[str, Callable[..., Awaitable[None]]]] = {
     act.__name__: act
@@ -142,6 +150,8 @@ STEPS: Final[dict[str, Callable[..., Awaitable[None]]]] = {
         Player.context_calls,
         Player.call_listed,
         Player.echo_schema,
+        Player.list_skills,
+        Player.load_skill,
     )
 }
 
