@@ -113,9 +113,10 @@ prove: $(READY) ## Run every saboteur of every suite on all its transports and r
 		echo "$$suite:"; PYTHONDONTWRITEBYTECODE= $(BIN)/python -m assay prove --suite $$suite; done
 
 .PHONY: official
-official: $(READY) $(SUITE_READY) ## Run the official conformance suite against the everything server and the authority
+official: $(READY) $(SUITE_READY) ## Run the official conformance suite on the everything server and client, and the authority
 	@$(BIN)/python interop/official.py --node $(NODE_VENV)/bin/node $(ARGS)
 	@$(BIN)/python -m interop.official_authority --node $(NODE_VENV)/bin/node
+	@$(BIN)/python -m interop.official_client --node $(NODE_VENV)/bin/node
 
 .PHONY: interop
 interop: ## Run the official suite and clients of other SDKs, and write docs/evidence/interop.md
