@@ -56,6 +56,10 @@ demo: $(READY) ## Judge the bundled servers and hold a checked conversation with
 judged: $(READY) ## Judge the strict reference server and the examples on every transport and revision
 	@$(BIN)/python scripts/judged.py $(ARGS)
 
+.PHONY: judged-client
+judged-client: $(READY) ## Judge the everything client on every transport and revision (ARGS=--once: each scenario at one)
+	@$(BIN)/python scripts/judged_client.py $(ARGS)
+
 .PHONY: test
 test: $(TESTS_READY) ## Run all tests but the gates of `make check` (ARGS="-k name" selects some)
 	@# A file stays in one process: scheduling thousands of tests one by one costs more than running them.
