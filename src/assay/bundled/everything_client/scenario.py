@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from assay import Client, ElicitationRequest, InvalidAnswer, SamplingRequest, Skill
 
+from .authorization import as_employee, as_program, as_user, as_workload
 from .form import fill
 from .task import Connect, Task
 
@@ -121,6 +122,50 @@ async def load_skill(client: Client, skill: Skill) -> None:
             await client.skill_file(loaded, file.uri)
 
 
+def protected(authorize: Callable[[Task], Any]) -> Scenario:
+    """Use a tool of a server that needs a token."""
+
+    async def use_a_tool(connect: Connect, task: Task) -> None:
+        async with connect(auth=authorize(task)) as client:
+            await client.tools()
+            await client.call("test-tool")
+
+    return use_a_tool
+
+
+USER_SCENARIOS: Final = (
+    "metadata-default",
+    "metadata-var1",
+    "metadata-var2",
+    "metadata-var3",
+    "basic-cimd",
+    "scope-from-www-authenticate",
+    "scope-from-scopes-supported",
+    "scope-omitted-when-undefined",
+    "scope-step-up",
+    "scope-retry-limit",
+    "token-endpoint-auth-basic",
+    "token-endpoint-auth-post",
+    "token-endpoint-auth-none",
+    "pre-registration",
+    "2025-03-26-oauth-metadata-backcompat",
+    "2025-03-26-oauth-endpoint-fallback",
+    "resource-mismatch",
+    "offline-access-scope",
+    "offline-access-not-supported",
+    "authorization-server-migration",
+    "iss-supported",
+    "iss-not-advertised",
+    "iss-supported-missing",
+    "iss-wrong-issuer",
+    "iss-unexpected",
+    "iss-normalized",
+    "metadata-issuer-mismatch",
+    "dpop",
+    "dpop-nonce",
+)
+"""Scenarios in which a user authorizes the client; the authorization server makes the difference."""
+
 SCENARIOS: Final[dict[str, Scenario]] = {
     "initialize": list_tools,
     "tools_call": call_a_tool,
@@ -137,4 +182,9 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     "sep-2640-client-verify-digest": load_skills,
     "sep-2640-client-verify-size": load_skills,
     "sep-2640-client-verify-frontmatter": load_skills,
+    **{f"auth/{name}": protected(as_user) for name in USER_SCENARIOS},
+    "auth/client-credentials-basic": protected(as_program),
+    "auth/client-credentials-jwt": protected(as_program),
+    "auth/wif-jwt-bearer": protected(as_workload),
+    "auth/enterprise-managed-authorization": protected(as_employee),
 }

@@ -10,6 +10,7 @@ from typing import Any, Final
 from assay import Change, Client, ClientError, Progress, Skill, Timeout, ToolDefinition
 
 from .answer import Answers
+from .authorization import GRANTS
 from .scenario import load_skill
 from .task import BadTask, Connect, Task
 
@@ -41,7 +42,11 @@ class Player:
         """The options of `Client` that the steps need."""
         names = {step["do"] for step in self.task.value("steps")}
         listening = {"on_change": self.changes.put_nowait} if "relist_on_change" in names else {}
-        return {**self.answers.options(), **listening, "on_log": print}
+        return {**self.answers.options(), **listening, **self.authorization(), "on_log": print}
+
+    def authorization(self) -> dict[str, Any]:
+        oauth = self.task.context.get("oauth")
+        return {"auth": GRANTS[oauth["grant"]](self.task)} if oauth else {}
 
     async def play(self, steps: Sequence[Step]) -> None:
         for step in steps:
