@@ -12,8 +12,8 @@ import msgspec
 from msgspec import UNSET
 
 from assay.client.log import client_logger
-from assay.model.client_error import AuthorizationFailed, ClientError
-from assay.protocol.oauth.address import check_url, server_url
+from assay.model.client_error import AuthorizationFailed, ClientClosed, ClientError
+from assay.protocol.oauth.address import server_url
 from assay.protocol.oauth.challenge import Challenge, read_challenge
 from assay.protocol.oauth.dpop import Proofs
 from assay.protocol.oauth.effect import Environment
@@ -38,7 +38,6 @@ class TokenAuthorizer:
     def __init__(self, plan: Plan, connection: Connection) -> None:
         self._plan = plan
         url = server_url(connection.url)
-        check_url(url, "the URL of a server that gets tokens")
         self._http = HttpClient(url, plan.trusted, connection.tls)
         self._key = f"{url} {plan.account}"
         self._environment = Environment(time.time, lambda: secrets.token_urlsafe(32))
@@ -65,14 +64,25 @@ class TokenAuthorizer:
         record = self._record if self._record is not None else await self._load()
         tokens = record.tokens
         if tokens is not None and tokens.is_stale(time.time() + LEEWAY) and tokens.refresh_token is not None:
-            await self._share(self._renew)
-            tokens = self._current
+            tokens = await self._renewed(tokens)
         if tokens is None:
             return RequestLines("", self._generation)
         lines = f"Authorization: {tokens.token_type} {tokens.access_token}\r\n"
         if tokens.token_type == "DPoP":
             lines += f"DPoP: {self._get_proofs().make(method, url, tokens.access_token)}\r\n"
         return RequestLines(lines, self._generation)
+
+    async def _renewed(self, tokens: Tokens) -> Tokens | None:
+        try:
+            await self._share(self._renew)
+        except AuthorizationFailed as error:
+            if tokens.is_stale(time.time()):
+                raise
+            client_logger().warning(
+                "the token is used until it expires, because refreshing failed: %s", error
+            )
+            return tokens
+        return self._current
 
     async def recover(self, refused: RefusedRequest) -> bool:
         challenge = read_challenge(refused.headers)
@@ -111,7 +121,14 @@ class TokenAuthorizer:
         """Wait for the authorization in progress, or begin one. It continues if a call stops waiting."""
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._bounded(make()))
-        await asyncio.shield(self._task)
+            self._task.add_done_callback(_log_failure)
+        task = self._task
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled() and not _is_cancelled():
+                raise ClientClosed from None  # the client was closed, and not this call cancelled
+            raise
 
     async def _bounded(self, work: Coroutine[Any, Any, None]) -> None:
         try:
@@ -170,6 +187,8 @@ class TokenAuthorizer:
         await self._plan.storage.save(self._key, msgspec.json.encode(record).decode())
 
     def _use(self, record: Record) -> None:
+        if self._proofs is not None and record.key not in (UNSET, self._pem):
+            self._proofs = None  # another process has a key of its own
         if record.tokens != self._current:
             self._generation += 1
         self._record = record
@@ -180,6 +199,17 @@ class TokenAuthorizer:
             self._pem = new_key() if stored is UNSET else stored
             self._proofs = Proofs(JwtSigner(self._pem), self._environment)
         return self._proofs
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _log_failure(task: asyncio.Task[None]) -> None:
+    """Also if no call waits any more."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        client_logger().debug("the authorization failed: %s", error)
 
 
 def _is_stale(tokens: Tokens | None) -> bool:

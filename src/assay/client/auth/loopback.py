@@ -28,8 +28,7 @@ class LoopbackListener:
     def __init__(self) -> None:
         self._server: asyncio.Server | None = None
         self._state: str | None = None
-        self._connections = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._connections: dict[asyncio.Task[None], asyncio.WriteTransport] = {}
 
     async def open(self, preferred: str | None, fixed: str | None) -> str:
         """Listen, at the port of an earlier redirect URI if it is free. Returns the redirect URI.
@@ -66,24 +65,24 @@ class LoopbackListener:
     async def close(self) -> None:
         if self._server is not None:
             self._server.close()
-        for task in list(self._tasks):
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(list(self._tasks), timeout=1.0)
+        for transport in self._connections.values():
+            transport.abort()
+        if self._connections:
+            await asyncio.wait(list(self._connections), timeout=1.0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._tasks.add(task)
+        self._connections[task] = writer.transport
         try:
-            if len(self._tasks) <= CONNECTIONS:
+            if len(self._connections) <= CONNECTIONS:
                 async with asyncio.timeout(READ_SECONDS):
                     await self._answer_request(reader, writer)
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # not a browser, or one that left
         finally:
-            self._tasks.discard(task)
-            writer.transport.abort() if writer.transport.get_write_buffer_size() else writer.close()
+            del self._connections[task]
+            writer.close()
 
     async def _answer_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")

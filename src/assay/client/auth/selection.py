@@ -14,6 +14,20 @@ if TYPE_CHECKING:
     Auth = OAuth | ClientCredentials | EnterpriseAuth | WorkloadIdentity | str
 
 
+def check_server(url: str) -> None:
+    """
+    Raises:
+        ValueError: tokens must not be sent to this URL.
+    """
+    from assay.model.client_error import AuthorizationFailed
+    from assay.protocol.oauth.address import check_url, server_url
+
+    try:
+        check_url(server_url(url), "the URL of a server that gets tokens")
+    except AuthorizationFailed as error:
+        raise ValueError(str(error)) from None
+
+
 def make_authorizer(auth: Auth, url: Any, tls: ssl.SSLContext | None) -> Authorizer:
     """
     Raises:
@@ -23,6 +37,7 @@ def make_authorizer(auth: Auth, url: Any, tls: ssl.SSLContext | None) -> Authori
     """
     if not isinstance(url, str):
         raise TypeError("auth= is for servers with a URL")
+    check_server(url)
     if isinstance(auth, str):
         from .bearer import BearerAuthorizer
 

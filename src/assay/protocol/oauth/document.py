@@ -17,10 +17,16 @@ ERROR_CHARACTERS: Final = 200
 
 
 def fetch(url: str, version: str | None) -> Flow[dict[str, Any] | None]:
-    """The JSON object at a URL; None if the server has none there."""
+    """The JSON object at a URL; None if the server has none there.
+
+    Raises:
+        AuthorizationFailed: the server is out of order.
+    """
     # Asked for by the first revision with authorization, in which servers may answer by version.
     headers = ACCEPT if version is None else {**ACCEPT, "MCP-Protocol-Version": version}
     response: HttpResponse = yield HttpRequest("GET", url, headers)
+    if response.status >= 500:
+        raise refusal(response, f"reading {url}", "try again later")
     return read_object(response.body) if response.status == 200 else None
 
 

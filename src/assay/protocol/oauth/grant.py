@@ -15,7 +15,7 @@ from .effect import Environment, Flow, Save, Signer
 from .protected_resource import ProtectedResource, find_resource
 from .record import Record, Registration, Tokens
 from .scope_choice import choose_scopes
-from .token_request import TokenEndpoint, refresh
+from .token_request import UNKNOWN_CLIENT, TokenEndpoint, refresh
 
 
 class GrantRequest(NamedTuple):
@@ -79,17 +79,16 @@ class Authorization(NamedTuple):
         scopes = choose_scopes(challenge, resource, self.scopes, credentials.requested)
         request = GrantRequest(resource, server, scopes, self.environment)
         proofs = self._choose_proofs(challenge, resource, server)
-        if _can_refresh(credentials.tokens, credentials.registration, challenge, resource):
-            fresh = yield from self._refresh(record, issuer, server.endpoint("token_endpoint"), proofs)
-            if fresh is not None:
-                return Outcome(fresh, refreshed=True)
         stored = self._usable(credentials.registration)
         try:
+            if _can_refresh(credentials.tokens, credentials.registration, challenge, resource):
+                fresh = yield from self._refresh(record, issuer, server.endpoint("token_endpoint"), proofs)
+                if fresh is not None:
+                    return Outcome(fresh, refreshed=True)
             obtained = yield from self._obtain(record, request, stored, proofs)
         except AuthorizationFailed as error:
-            if error.error != "invalid_client" or stored is None or not stored.dynamic:
+            if error.error != UNKNOWN_CLIENT or stored is None or not stored.dynamic:
                 raise
-            # The server has forgotten the client.
             obtained = yield from self._obtain(record, request, None, proofs)
         return Outcome(obtained, refreshed=False)
 
@@ -103,7 +102,12 @@ class Authorization(NamedTuple):
         if tokens is None or tokens.refresh_token is None or not tokens.token_endpoint:
             return None
         proofs = self.proofs() if tokens.token_type == "DPoP" else None
-        return (yield from self._refresh(record, record.issuer, tokens.token_endpoint, proofs))
+        try:
+            return (yield from self._refresh(record, record.issuer, tokens.token_endpoint, proofs))
+        except AuthorizationFailed as error:
+            if error.error != UNKNOWN_CLIENT:
+                raise
+            return None
 
     def _obtain(
         self, record: Record, request: GrantRequest, stored: Registration | None, proofs: Proofs | None

@@ -22,6 +22,9 @@ FORM: Final = {**ACCEPT, "Content-Type": "application/x-www-form-urlencoded"}
 TOKEN: Final = re.compile(r"[A-Za-z0-9\-._~+/]+=*")
 TOKEN_CHARACTERS: Final = 16 * 1024
 SCHEMES: Final = {"bearer": "Bearer", "dpop": "DPoP"}
+REJECTED: Final = frozenset({400, 401, 403})
+"""Statuses that say something about a refresh token; others may pass."""
+UNKNOWN_CLIENT: Final = "invalid_client"
 LONGEST: Final = 10 * 365 * 86_400.0
 
 
@@ -110,17 +113,19 @@ def refresh(endpoint: TokenEndpoint, tokens: Tokens) -> Flow[Tokens | None]:
     """Tokens for a refresh token; None if the server no longer accepts it.
 
     Raises:
-        AuthorizationFailed: the server is out of order: the refresh token may still be valid.
+        AuthorizationFailed: the server does not know the client any more, or is out of order: the refresh
+            token may still be valid then.
     """
     assert tokens.refresh_token is not None
     form = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token}
     if tokens.resource:
         form["resource"] = tokens.resource
     response = yield from endpoint.post(form)
-    if 400 <= response.status < 500:
-        return None
     if response.status != 200:
-        raise refusal(response, f"refreshing the token at {endpoint.url}", "try again later")
+        failure = refusal(response, f"refreshing the token at {endpoint.url}", "try again later")
+        if response.status in REJECTED and failure.error != UNKNOWN_CLIENT:
+            return None
+        raise failure
     fresh = read_tokens(response, endpoint, tokens.scopes, tokens.resource)
     if fresh.refresh_token is not None:
         return fresh

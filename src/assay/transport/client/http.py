@@ -158,8 +158,8 @@ class HttpLink:
         for attempt in count():
             lines, generation = await authorizer.lines(task.method, address.url)
             reply = await self._exchange_once(task._replace(lines=lines + task.lines), address, request_id)
-            if reply.status not in REFUSALS:
-                return reply
+            if reply.status not in REFUSALS or task.method == "DELETE":
+                return reply  # the end of a session is not worth an authorization
             version = None if self._revision is None else self._revision.date
             refused = RefusedRequest(reply.status, reply.headers, address.url, generation, attempt, version)
             if not await authorizer.recover(refused):
