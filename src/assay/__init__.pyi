@@ -1,3 +1,11 @@
+from assay.client.auth.file_storage import FileStorage as FileStorage
+from assay.client.auth.keyring_storage import KeyringStorage as KeyringStorage
+from assay.client.auth.oauth import OAuth as OAuth
+from assay.client.auth.service import ClientCredentials as ClientCredentials
+from assay.client.auth.service import EnterpriseAuth as EnterpriseAuth
+from assay.client.auth.service import WorkloadIdentity as WorkloadIdentity
+from assay.client.auth.storage import MemoryStorage as MemoryStorage
+from assay.client.auth.storage import TokenStorage as TokenStorage
 from assay.client.changes import Changes as Changes
 from assay.client.client import Client as Client
 from assay.client.running_call import RunningCall as RunningCall
@@ -8,6 +16,7 @@ from assay.model.answer import Root as Root
 from assay.model.answer import Sampled as Sampled
 from assay.model.answer import ToolUse as ToolUse
 from assay.model.answer import ToolUseResult as ToolUseResult
+from assay.model.client_error import AuthorizationFailed as AuthorizationFailed
 from assay.model.client_error import ClientClosed as ClientClosed
 from assay.model.client_error import ClientError as ClientError
 from assay.model.client_error import ConnectionFailed as ConnectionFailed

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Raw
 
+from assay.client.auth.selection import make_authorizer
 from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import Implementation, ToolDefinition
@@ -32,6 +33,7 @@ from .settings import Settings
 from .target import HttpOptions, link_factory
 
 if TYPE_CHECKING:
+    from assay.client.auth.selection import Auth
     from assay.model.notice import ListKind
 
     from .answer import ElicitationHandler, Roots, SamplingHandler
@@ -58,7 +60,9 @@ class Client(Calls):
         log_level: The least level of log messages; `info` by default, if there is an `on_log`.
         on_change: Called with a `Change` when a list or a resource of the server has changed.
         timeout: Seconds to wait for each answer. None waits for ever.
-        headers: Headers for each HTTP request, such as Authorization.
+        headers: Headers for each HTTP request.
+        auth: An access token as a text, or how to get one: `OAuth`, `ClientCredentials`,
+            `WorkloadIdentity` or `EnterpriseAuth`.
         tls: Which servers to trust, and the client's certificate; by default what the system trusts.
         name: The client's name, for the server.
         version: The client's version.
@@ -88,6 +92,7 @@ class Client(Calls):
         on_change: Callback | None = None,
         timeout: float | None = 60.0,
         headers: Mapping[str, str] | None = None,
+        auth: Auth | None = None,
         tls: ssl.SSLContext | None = None,
         name: str = "assay",
         version: str = VERSION,
@@ -100,7 +105,8 @@ class Client(Calls):
         self.timeout = timeout
         self._outputs = Outputs(self.limits)
         self._check_output = check_output
-        self._make_link = link_factory(target, self.limits, HttpOptions(headers, tls))
+        self._authorizer = None if auth is None else make_authorizer(auth, target, tls)
+        self._make_link = link_factory(target, self.limits, HttpOptions(headers, tls, self._authorizer))
         handlers = Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
         level = log_level or (None if on_log is None else "info")
         identity = Identity(Implementation(name, version), handlers.capabilities(), level)
@@ -137,7 +143,8 @@ class Client(Calls):
     @property
     def _open_timeout(self) -> float:
         limits = self.limits
-        return (self.timeout or 60.0) + limits.connect_timeout + limits.probe_timeout
+        patience = 0.0 if self._authorizer is None else self._authorizer.patience
+        return (self.timeout or 60.0) + limits.connect_timeout + limits.probe_timeout + patience
 
     async def close(self) -> None:
         """Close the connection, from any task, in bounded time. Calls in progress end with `ClientClosed`.
@@ -155,6 +162,8 @@ class Client(Calls):
         await self._hub.close(self.limits.close_timeout)
         for session in sessions:
             await session.close()
+        if self._authorizer is not None:
+            await self._authorizer.close()
 
     async def __aenter__(self) -> Self:
         return await self.open()

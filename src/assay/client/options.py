@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping
 
+    from assay.client.auth.selection import Auth
     from assay.model.client_limits import ClientLimits
 
     from .answer import ElicitationHandler, Roots, SamplingHandler
@@ -26,6 +27,7 @@ class ClientOptions(TypedDict, total=False):
     on_change: Callback | None
     timeout: float | None
     headers: Mapping[str, str] | None
+    auth: Auth | None
     tls: ssl.SSLContext | None
     name: str
     version: str

@@ -166,8 +166,8 @@ class Session:
         return not self.is_lost and not self.is_closed
 
     async def follow(self) -> None:
-        """Receive what the server sends outside of answers. Some servers drop what they send before the stream
-        for it is open, such as the questions of the first call, so it is waited for."""
+        """Receive what the server sends outside of answers. Some servers drop what they send before the
+        stream for it is open, such as the questions of the first call, so it is waited for."""
         if self._following is None:
             opened = self._following = asyncio.Event()
             stream = self.spawn(self.link.follow(self.agreed.revision, opened.set))

@@ -4,6 +4,7 @@ ClientError
 ├── ConnectionFailed   the server cannot be reached, or the connection has ended
 │   └── ServerDied     the child process has ended; with exit code and the last lines of stderr
 ├── HttpFailure        the server answered with an HTTP status instead of a message
+├── AuthorizationFailed  no access token could be obtained
 ├── Timeout            no answer in time; also a TimeoutError
 ├── ServerError        the server answered with a JSON-RPC error; also an RpcError
 ├── ToolFailed         a tool result with `isError`; also a ToolError
@@ -94,6 +95,22 @@ class HttpFailure(ClientError):
         hint = f"; {self.hint}" if self.hint else ""
         body = f"\n  body: {visible(self.body)}" if self.body.strip() else ""
         return f"HTTP status {self.status} from {visible(self.url)}{hint}{body}"
+
+
+class AuthorizationFailed(ClientError):
+    """No access token could be obtained.
+
+    Args:
+        reason: The cause, and what to change.
+        error: The OAuth error code, such as `access_denied`, if an authorization server sent one.
+    """
+
+    def __init__(self, reason: str, error: str | None = None) -> None:
+        super().__init__(reason)
+        self.error = error
+
+    def __str__(self) -> str:
+        return visible(str(self.args[0]))
 
 
 class Timeout(ClientError, TimeoutError):

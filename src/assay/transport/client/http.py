@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -23,7 +24,7 @@ from .http_head import mirror_lines, request_head
 from .http_hint import failure_hint
 from .http_pool import HttpPool
 from .http_reply import EVENT_STREAM, HttpReply
-from .port import REPEATABLE, Outgoing, Receiver, SessionGone
+from .port import REFUSALS, REPEATABLE, Authorizer, Outgoing, Receiver, RefusedRequest, SessionGone
 from .url import Address, redirected
 from .url_link import UrlLink
 
@@ -63,8 +64,10 @@ class HttpLink(UrlLink):
         limits: ClientLimits,
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
+        authorizer: Authorizer | None = None,
     ) -> None:
         super().__init__(address, limits, headers, tls)
+        self._authorizer = authorizer
         self._pool = HttpPool(address, limits, tls)
         self._room = asyncio.Semaphore(limits.connections)
         self.session_id: str | None = None
@@ -134,12 +137,30 @@ class HttpLink(UrlLink):
         """Send a request and wait for its response, over redirects within the origin."""
         address, redirects = self._address, 0
         while True:
-            reply = await self._exchange_once(task, address, request_id)
+            if self._authorizer is None:
+                reply = await self._exchange_once(task, address, request_id)
+            else:
+                reply = await self._exchange_authorized(self._authorizer, task, address, request_id)
             if reply.status not in REDIRECTS:
                 return reply
             if (redirects := redirects + 1) > self._limits.redirects:
                 raise HttpFailure(address.url, reply.status, "", reply.headers, "too many redirects")
             address = self._follow_redirect(reply, address)
+
+    async def _exchange_authorized(
+        self, authorizer: Authorizer, task: _Task, address: Address, request_id: object
+    ) -> HttpReply:
+        """Send a request with a token; again if the server refuses it, and there is another token."""
+        for attempt in count():
+            lines, generation = await authorizer.lines(task.method, address.url)
+            reply = await self._exchange_once(task._replace(lines=lines + task.lines), address, request_id)
+            if reply.status not in REFUSALS or task.method == "DELETE":
+                return reply  # the end of a session is not worth an authorization
+            version = None if self._revision is None else self._revision.date
+            refused = RefusedRequest(reply.status, reply.headers, address.url, generation, attempt, version)
+            if not await authorizer.recover(refused):
+                return reply
+        raise AssertionError
 
     def _follow_redirect(self, reply: HttpReply, address: Address) -> Address:
         location = reply.headers.get("location", "")

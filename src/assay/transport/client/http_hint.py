@@ -7,7 +7,7 @@ from typing import Final
 
 HINTS: Final = {
     400: "the server does not accept the request: check the URL and the revision",
-    401: "the server wants credentials: pass headers={'Authorization': 'Bearer …'}",
+    401: "the server wants credentials, or others than these: pass auth=OAuth() or auth='token'",
     403: "the server refuses this caller: check the credentials and their scopes",
     404: "this path is not an MCP endpoint: check the URL, often it ends with /mcp",
     405: "this path does not accept POST: check the URL, often it ends with /mcp",

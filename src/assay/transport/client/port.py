@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any, Final, NamedTuple, Protocol
 
 from assay.model.client_error import ClientError, HttpFailure, InvalidAnswer
 from assay.model.definition import ToolDefinition
@@ -41,6 +41,59 @@ class Receiver(Protocol):
     def lost(self, reason: Callable[[], ClientError]) -> None:
         """The connection has ended; `reason` makes an exception for each waiting call."""
         ...
+
+
+class RequestLines(NamedTuple):
+    """The lines that authorize a request, and a number for the token in them."""
+
+    lines: str
+    generation: int
+
+
+class RefusedRequest(NamedTuple):
+    """A request that the server answered with 401 or 403."""
+
+    status: int
+    headers: Mapping[str, str]
+    url: str
+    generation: int
+    attempt: int
+    """How often it was sent before."""
+    version: str | None = None
+    """The revision that was used, if any."""
+
+
+class Authorizer(Protocol):
+    """Authorizes the requests of a link. It outlives links."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds that an authorization may take, beyond the time of the request itself."""
+        ...
+
+    async def lines(self, method: str, url: str) -> RequestLines:
+        """The lines for the head of a request; none before there is a token.
+
+        Raises:
+            ClientError: a token had to be renewed, which failed.
+        """
+        ...
+
+    async def recover(self, refused: RefusedRequest) -> bool:
+        """Get a token that the server may accept. Returns whether to send the request again.
+
+        Raises:
+            ClientError: there is none to be had.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End an authorization in progress. Idempotent."""
+        ...
+
+
+REFUSALS: Final = frozenset({401, 403})
+"""Statuses that an authorizer may know an answer to."""
 
 
 class Link(Protocol):

@@ -9,6 +9,7 @@ import ssl
 from base64 import b64encode
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from typing import Final, cast
 
 import httptools
@@ -37,7 +38,7 @@ from assay.revisions.revision import Revision
 from .connect import connect
 from .http_head import request_head
 from .http_hint import failure_hint
-from .port import Outgoing, Receiver, deliver
+from .port import REFUSALS, Authorizer, Outgoing, Receiver, RefusedRequest, deliver
 from .url import Address
 from .url_link import UrlLink
 
@@ -54,8 +55,10 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         limits: ClientLimits,
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
+        authorizer: Authorizer | None = None,
     ) -> None:
         super().__init__(address, limits, headers, tls)
+        self._authorizer = authorizer
         self._transport: asyncio.Transport | None = None
         self._reader: MessageReader | None = None
         self._writable = asyncio.Event()
@@ -68,12 +71,28 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
+        if self._authorizer is None:
+            return await self._open("")
+        for attempt in count():
+            lines, generation = await self._authorizer.lines("GET", self._address.url)
+            try:
+                return await self._open(lines)
+            except HttpFailure as error:
+                url = self._address.url
+                refused = RefusedRequest(error.status, error.headers, url, generation, attempt)
+                if error.status not in REFUSALS or not await self._authorizer.recover(refused):
+                    raise
+            await self._wait_for_end()
+            self._problem = None
+
+    async def _open(self, lines: str) -> None:
         address, timeout = self._address, self._limits.connect_timeout
         key = b64encode(os.urandom(16))
         self._handshake = _Handshake(address, key, self._limits.head_bytes)
         await connect(lambda: self, address, self._tls, timeout)
         try:
-            self._write(request_head("GET", address, self._user_lines + _offer(key)).encode("latin-1"))
+            head = request_head("GET", address, self._user_lines + lines + _offer(key))
+            self._write(head.encode("latin-1"))
             async with asyncio.timeout(timeout):
                 await self._handshake.done
         except BaseException as error:
@@ -131,7 +150,8 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         if self._problem is None:
             reason = f": {exc}" if exc is not None else ""
             self._problem = ConnectionFailed(f"the server closed the connection{reason}")
-        self._receiver.lost(self._reason)
+        if self._reader is not None:
+            self._receiver.lost(self._reason)
 
     def _take(self, event: WebSocketEvent) -> None:
         match event:
