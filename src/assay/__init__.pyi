@@ -8,7 +8,10 @@ from assay.client.auth.storage import MemoryStorage as MemoryStorage
 from assay.client.auth.storage import TokenStorage as TokenStorage
 from assay.client.changes import Changes as Changes
 from assay.client.client import Client as Client
+from assay.client.retry import Retry as Retry
 from assay.client.running_call import RunningCall as RunningCall
+from assay.client.state import ClientState as ClientState
+from assay.client.state import StateChange as StateChange
 from assay.client.sync_client import SyncClient as SyncClient
 from assay.client.target import Stdio as Stdio
 from assay.model.answer import Elicited as Elicited

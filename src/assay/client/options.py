@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .answer import ElicitationHandler, Roots, SamplingHandler
     from .callback import Callback
+    from .retry import Retry
 
 
 class ClientOptions(TypedDict, total=False):
@@ -34,4 +35,5 @@ class ClientOptions(TypedDict, total=False):
     capabilities: Mapping[str, Any] | None
     limits: ClientLimits | None
     check_output: bool
-    restarts: int
+    retry: Retry | None
+    on_state: Callback | None

@@ -20,6 +20,7 @@ from assay.model.client_error import (
     InvalidAnswer,
     ServerError,
     Timeout,
+    visible,
 )
 from assay.model.definition import ToolDefinition
 from assay.model.error import RpcError
@@ -75,8 +76,14 @@ def received_error(raw: Raw | UnsetType) -> ClientError:
 class Session:
     """Implements `Receiver` for its link, and `Tasks` for what runs beside calls."""
 
-    def __init__(self, make_link: Callable[[], Link], settings: Settings) -> None:
+    def __init__(
+        self,
+        make_link: Callable[[], Link],
+        settings: Settings,
+        on_lost: Callable[[Session], None] | None = None,
+    ) -> None:
         self._make_link = make_link
+        self._on_lost = on_lost
         self._settings = settings
         self.limits = settings.limits
         self.hub = settings.hub
@@ -102,6 +109,7 @@ class Session:
         self.is_lost = False
         self._why_lost: Callable[[], ClientError] = ClientClosed
         self._idle: asyncio.Event | None = None
+        self._unmatched = ""
         self._create_future = asyncio.get_running_loop().create_future
 
     # Opening.
@@ -121,12 +129,15 @@ class Session:
             await self.close()
             if isinstance(error, ClientError):
                 raise
-            raise Timeout(
-                f"the server did not open a session in {timeout:g} s{self.link.context()}"
-            ) from None
+            raise Timeout(f"the server did not open a session in {timeout:g} s{self._context()}") from None
         except BaseException:
             await self.close()
             raise
+
+    async def switch(self, link: Link) -> None:
+        """Use another link, which takes over the connections of this one."""
+        self.link = link
+        await link.open(self)
 
     async def renew(self) -> None:
         """Connect again: the server ended the connection."""
@@ -251,7 +262,7 @@ class Session:
         except TimeoutError as error:
             if isinstance(error, ClientError):
                 raise
-            raise Timeout(f"no answer to {method} in {timeout:g} s{self.link.context()}") from None
+            raise Timeout(f"no answer to {method} in {timeout:g} s{self._context()}") from None
 
     def _with_meta(self, params: dict[str, Any] | None) -> dict[str, Any] | None:
         if self._meta is None:
@@ -326,10 +337,8 @@ class Session:
 
     def receive(self, message: Envelope) -> None:
         if message.method is UNSET:
-            if not self._sent.settle(message) and message.error is not UNSET:
-                client_logger().warning(
-                    "the server sent an error without a request: %s", received_error(message.error)
-                )
+            if not self._sent.settle(message):
+                self._note_unmatched(message)
         elif message.id is UNSET:
             self._incoming.notify(message)
         elif self.agreement is not None and self.agreement.revision.asking is Asking.BY_RETRY:
@@ -338,6 +347,17 @@ class Session:
             )
         else:
             self._incoming.ask(message)
+
+    def _note_unmatched(self, message: Envelope) -> None:
+        if message.error is not UNSET:
+            client_logger().warning(
+                "the server sent an error without a request: %s", received_error(message.error)
+            )
+        self._unmatched = f"\n  the server answered an unknown id: {visible(repr(message.id)[:100])}"
+
+    def _context(self) -> str:
+        """What may explain that an answer is missing."""
+        return self.link.context() + self._unmatched
 
     def fail(self, request_id: str, error: ClientError) -> None:
         self._sent.fail(request_id, error)
@@ -348,11 +368,13 @@ class Session:
         return self._why_lost()
 
     def lost(self, reason: Callable[[], ClientError]) -> None:
-        if not self.is_lost:
-            self._why_lost = reason
-        self.is_lost = True
+        if self.is_lost:
+            return
+        self.is_lost, self._why_lost = True, reason
         self.ended.set()
         self._sent.close(reason)
+        if self._on_lost is not None and not self.is_closed:
+            self._on_lost(self)
 
     # Tasks beside the calls.
 

@@ -35,7 +35,7 @@ from assay.protocol.framing.websocket import (
 from assay.protocol.http.upgrade import SUBPROTOCOL, VERSION, accept_key
 from assay.revisions.revision import Revision
 
-from .connect import connect
+from .connect import connect, unreachable
 from .http_head import request_head
 from .http_hint import failure_hint
 from .port import REFUSALS, Authorizer, Outgoing, Receiver, RefusedRequest, deliver
@@ -48,6 +48,7 @@ OFFER: Final = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
 
 class WebSocketLink(UrlLink, asyncio.Protocol):
     is_stateless = False
+    is_process = False
 
     def __init__(
         self,
@@ -98,7 +99,7 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         except BaseException as error:
             self._abort()
             if type(error) is TimeoutError:
-                raise ConnectionFailed(f"cannot connect to {address.url}: no answer in time") from error
+                raise unreachable(address, "no answer in time") from error
             raise
 
     async def send(self, message: Outgoing, revision: Revision) -> None:
@@ -111,6 +112,9 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
     def cancel(self, notice: Notification, revision: Revision) -> None:
         if self._reader is not None:
             self._write(frame(TEXT, encode(notice), mask=os.urandom(4)))
+
+    def fallback(self, failure: HttpFailure) -> None:
+        return
 
     async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
         return
@@ -161,7 +165,8 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
             case bytes():
                 self._stray.append(f"(binary, {len(event)} bytes)")
             case Ping():
-                self._write(frame(PONG, event.payload, mask=os.urandom(4)))
+                if self._writable.is_set():  # otherwise the server does not read, and later pings follow
+                    self._write(frame(PONG, event.payload, mask=os.urandom(4)))
             case Violation():
                 self._fail(event.code, f"the server broke the WebSocket protocol: {event.reason}")
             case Close():
@@ -268,7 +273,7 @@ class _Handshake:
 
     def lost(self, error: Exception | None) -> None:
         reason = str(error) if error is not None else "the server closed the connection"
-        self._fail(ConnectionFailed(f"cannot connect to {self._address.url}: {reason}"))
+        self._fail(unreachable(self._address, reason))
 
     # Callbacks of the parser.
 
