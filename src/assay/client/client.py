@@ -27,6 +27,7 @@ from .incoming import Notices
 from .listing import StaleCursor
 from .log import client_logger
 from .output import Outputs
+from .result_cache import ResultCache
 from .session import CallOptions, Session
 from .settings import Settings
 from .target import HttpOptions, link_factory
@@ -106,8 +107,10 @@ class Client(Calls):
         identity = Identity(Implementation(name, version), handlers.capabilities(), level)
         pinned = None if revision is None else read_revision(revision)
         notices = Notices(on_log, on_change)
+        self._cache = ResultCache(self.limits)
         self._hub = ChangeHub()
-        self._settings = Settings(identity, self.limits, handlers, notices, self._hub, pinned)
+        self._hub.observers += (self._cache.observe, self._outputs.observe)
+        self._settings = Settings(identity, self.limits, handlers, notices, self._hub, self._cache, pinned)
         self._restarts = restarts
         self._session: Session | None = None
         self._opening: asyncio.Lock | None = None

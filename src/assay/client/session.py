@@ -136,6 +136,7 @@ class Session:
 
     async def _begin(self, agreement: Agreement) -> None:
         revision = agreement.revision
+        self._settings.cache.begin(revision.cacheable)
         if revision.opening is Opening.PER_REQUEST:
             self._incoming.streams = {}
             self._meta = Raw(msgspec.json.encode(declaration(self._settings.identity, revision)))
@@ -202,6 +203,7 @@ class Session:
             asking = self._read_questions(raw, method)
             if asking is None:
                 return raw
+            self._settings.cache.refuse_pending()
             sent = {**(params or {}), **await self._retry_params(asking)}
         raise InvalidAnswer(f"the server asked again after {self.limits.rounds} answers to {method}")
 
