@@ -56,6 +56,10 @@ demo: $(READY) ## Judge the bundled servers and hold a checked conversation with
 judged: $(READY) ## Judge the strict reference server and the examples on every transport and revision
 	@$(BIN)/python scripts/judged.py $(ARGS)
 
+.PHONY: judged-client
+judged-client: $(READY) ## Judge the everything client on every transport and revision (ARGS=--once: each scenario at one)
+	@$(BIN)/python scripts/judged_client.py $(ARGS)
+
 .PHONY: test
 test: $(TESTS_READY) ## Run all tests but the gates of `make check` (ARGS="-k name" selects some)
 	@# A file stays in one process: scheduling thousands of tests one by one costs more than running them.
@@ -113,9 +117,10 @@ prove: $(READY) ## Run every saboteur of every suite on all its transports and r
 		echo "$$suite:"; PYTHONDONTWRITEBYTECODE= $(BIN)/python -m assay prove --suite $$suite; done
 
 .PHONY: official
-official: $(READY) $(SUITE_READY) ## Run the official conformance suite against the everything server and the authority
+official: $(READY) $(SUITE_READY) ## Run the official conformance suite on the everything server and client, and the authority
 	@$(BIN)/python interop/official.py --node $(NODE_VENV)/bin/node $(ARGS)
 	@$(BIN)/python -m interop.official_authority --node $(NODE_VENV)/bin/node
+	@$(BIN)/python -m interop.official_client --node $(NODE_VENV)/bin/node
 
 .PHONY: interop
 interop: ## Run the official suite and clients of other SDKs, and write docs/evidence/interop.md
@@ -176,6 +181,10 @@ bench-quick: $(READY) $(BENCH_READY) | wrk ## The same in less than a minute, wi
 .PHONY: hostile
 hostile: $(READY) ## Attack a server, and measure what an ordinary client keeps (ARGS="brackets --rounds 1")
 	@$(BIN)/python -m bench.hostile $(ARGS)
+
+.PHONY: churn
+churn: $(READY) ## Open and close thousands of clients in one process, and watch what stays (ARGS="--rounds 1000")
+	@$(BIN)/python -m bench.client_churn $(ARGS)
 
 .PHONY: wrk
 wrk:

@@ -193,7 +193,7 @@ def main(options: list[str]) -> int:
     with ExitStack() as stack:
         judged = [stack.enter_context(demo_lab.lab_process(act.server, act.judged, options)) for act in ACTS]
         acts = {act.server: talk_over_all(act) for act in ACTS}
-        conforming = [run.server for run in judged if run.show()]
+        conforming = [run.subject for run in judged if run.show()]
     for server, outcomes in acts.items():
         print_table(server, outcomes)
     results = [outcome for outcomes in acts.values() for outcome in outcomes.values()]

@@ -9,15 +9,22 @@ from importlib import import_module
 from assay.model.version import VERSION
 
 _NAMES_BY_MODULE = {
+    "assay.client.auth.file_storage": "FileStorage",
+    "assay.client.auth.keyring_storage": "KeyringStorage",
+    "assay.client.auth.oauth": "OAuth",
+    "assay.client.auth.service": "ClientCredentials EnterpriseAuth WorkloadIdentity",
+    "assay.client.auth.storage": "MemoryStorage TokenStorage",
     "assay.client.changes": "Changes",
     "assay.client.client": "Client",
+    "assay.client.retry": "Retry",
     "assay.client.running_call": "RunningCall",
+    "assay.client.state": "ClientState StateChange",
     "assay.client.sync_client": "SyncClient",
     "assay.client.target": "Stdio",
-    "assay.model.answer": "Elicited Root Sampled",
+    "assay.model.answer": "Elicited Root Sampled ToolUse ToolUseResult",
     "assay.model.client_error": (
-        "ClientClosed ClientError ConnectionFailed HttpFailure InvalidAnswer ServerDied ServerError Timeout"
-        " ToolFailed"
+        "AuthorizationFailed ClientClosed ClientError ConnectionFailed HttpFailure InvalidAnswer"
+        " ServerDied ServerError Timeout ToolFailed"
     ),
     "assay.model.client_limits": "ClientLimits",
     "assay.model.content": "Annotations Audio Contents EmbeddedResource File Icon Image ResourceLink Text",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
@@ -218,3 +219,26 @@ def test_mistakes_are_refused_where_the_client_is_created(
 ) -> None:
     with pytest.raises(kind, match=text):
         Client(target, **options)
+
+
+async def test_the_stream_for_questions_is_open_before_the_first_call() -> None:
+    """Some servers drop what they send while there is no such stream."""
+    called = asyncio.Event()
+    early: list[bool] = []
+
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        if request.method == "GET":
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(called.wait(), 0.1)
+            early.append(called.is_set())
+            writer.write(EVENTS)
+        elif b"tools/call" in request.body:
+            called.set()
+            writer.write(http_response("200 OK", result(request, {"content": []})))
+        else:
+            await Sessions().respond(request, writer)
+
+    options: Any = {"revision": BEFORE, "elicitation": lambda _: None}
+    async with raw_http(respond) as server, Client(server.url, **options) as client:
+        await client.call("anything")
+    assert early == [False]

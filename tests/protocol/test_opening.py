@@ -164,8 +164,17 @@ def test_a_version_that_no_revision_has_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, {"supportedVersions": 1, "capabilities": {}}, [], "text"])
-def test_an_invalid_discovery_is_an_error_with_its_place(answer: Any) -> None:
-    assert isinstance(failure([as_raw(answer)]), InvalidAnswer)
+def test_an_invalid_discovery_leads_to_the_handshake(answer: Any) -> None:
+    """Some servers answer a method that they do not know with an empty result."""
+    agreement, attempts = play([as_raw(answer), initialized(OLDEST.date)])
+    assert agreement.revision is OLDEST
+    assert methods(attempts)[1] == ("initialize", HANDSHAKE[-1].date)
+
+
+def test_an_invalid_discovery_without_a_handshake_is_the_error() -> None:
+    error = failure([as_raw({}), refusal(-32601)])
+    assert isinstance(error, InvalidAnswer)
+    assert "supportedVersions" in str(error)
 
 
 def test_a_server_without_discovery_is_recognised_by_its_status() -> None:

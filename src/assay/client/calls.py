@@ -49,13 +49,15 @@ class Calls(ABC):
         *,
         timeout: float | None = DEFAULT,
         progress: Callback | None = None,
+        idempotent: bool | None = None,
     ) -> Any:
-        """Send a request of any method and return its result, decoded from JSON.
+        """Send a request of any method and return its result, decoded from JSON. `idempotent` as for
+        `call_tool`.
 
         Raises:
             ClientError: no answer, or an error.
         """
-        return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress))
+        return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress, idempotent))
 
     @abstractmethod
     async def _request(
@@ -64,6 +66,7 @@ class Calls(ABC):
         params: dict[str, Any] | None,
         timeout: float | None = DEFAULT,
         progress: Callback | None = None,
+        idempotent: bool | None = None,
     ) -> Raw: ...
 
     @abstractmethod
@@ -123,6 +126,7 @@ class Calls(ABC):
         progress: Callback | None = None,
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
+        idempotent: bool | None = None,
     ) -> ToolResult:
         """Call a tool, with options.
 
@@ -134,6 +138,9 @@ class Calls(ABC):
             progress: Called with each `Progress` that the server reports.
             check: Whether a failure of the tool is raised; otherwise look at `is_error`.
             meta: Further entries of the request's `_meta`.
+            idempotent: Whether the call may be sent again if the connection is lost before the answer. By
+                default this is so if `tools()` has returned the tool with `readOnlyHint` or
+                `idempotentHint`.
 
         Raises:
             ToolFailed: the tool reported a failure; also a `ToolError`.
@@ -142,7 +149,7 @@ class Calls(ABC):
         params: dict[str, Any] = {"name": name, "arguments": arguments if arguments is not None else {}}
         if meta is not None:
             params["_meta"] = dict(meta)
-        raw = await self._call_tool(params, timeout, progress)
+        raw = await self._call_tool(params, timeout, progress, idempotent)
         try:
             result = _tool_result_decoder()(raw)
         except (msgspec.DecodeError, RecursionError):
@@ -178,16 +185,20 @@ class Calls(ABC):
         )
 
     async def _call_tool(
-        self, params: dict[str, Any], timeout: float | None, progress: Callback | None
+        self,
+        params: dict[str, Any],
+        timeout: float | None,
+        progress: Callback | None,
+        idempotent: bool | None,
     ) -> Raw:
         try:
-            return await self._request("tools/call", params, timeout, progress)
+            return await self._request("tools/call", params, timeout, progress, idempotent)
         except ServerError as error:
             if error.code != HEADER_MISMATCH:
                 raise
         # The tool repeats arguments in headers that this client does not know, or that have changed.
         await self.tools(fresh=True)
-        return await self._request("tools/call", params, timeout, progress)
+        return await self._request("tools/call", params, timeout, progress, idempotent)
 
     async def read(self, uri: str, *, timeout: float | None = DEFAULT, fresh: bool = False) -> list[Contents]:
         """Read a resource. Most have one part. `fresh` asks the server even if it allowed to reuse the last

@@ -51,7 +51,7 @@ class Listener(Protocol):
     @property
     def is_usable(self) -> bool: ...
 
-    def follow(self) -> None: ...
+    async def follow(self) -> None: ...
 
     async def request(self, method: str, params: dict[str, Any] | None = None) -> Raw: ...
 
@@ -103,7 +103,7 @@ async def listen(session: Listener, interest: Interest, stream: ChangeStream) ->
         return
     session.hub.streams.add(stream)
     try:
-        session.follow()
+        await session.follow()
         await _subscribe(session, interest.uris)
         stream.acknowledge(interest.kinds, interest.uris)
         await session.ended.wait()

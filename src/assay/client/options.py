@@ -8,10 +8,12 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping
 
+    from assay.client.auth.selection import Auth
     from assay.model.client_limits import ClientLimits
 
     from .answer import ElicitationHandler, Roots, SamplingHandler
     from .callback import Callback
+    from .retry import Retry
 
 
 class ClientOptions(TypedDict, total=False):
@@ -26,10 +28,12 @@ class ClientOptions(TypedDict, total=False):
     on_change: Callback | None
     timeout: float | None
     headers: Mapping[str, str] | None
+    auth: Auth | None
     tls: ssl.SSLContext | None
     name: str
     version: str
     capabilities: Mapping[str, Any] | None
     limits: ClientLimits | None
     check_output: bool
-    restarts: int
+    retry: Retry | None
+    on_state: Callback | None

@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
 from assay.model.client_error import (
     ClientClosed,
@@ -19,6 +20,7 @@ from assay.model.client_error import (
     InvalidAnswer,
     ServerError,
     Timeout,
+    visible,
 )
 from assay.model.definition import ToolDefinition
 from assay.model.error import RpcError
@@ -31,6 +33,7 @@ from assay.transport.client.port import Link
 from .callback import Callback, CallbackQueue
 from .change_hub import ChangeStream
 from .incoming import Incoming, Notices
+from .input_required import InputRequired, read_questions
 from .listening import CallbackStream, Interest, keep_announcing, listen, unsubscribe
 from .log import client_logger
 from .negotiation import negotiate
@@ -43,20 +46,10 @@ class CallOptions(NamedTuple):
 
 
 PLAIN: Final = CallOptions()
+STREAM_WAIT: Final = 1.0
+"""Seconds to wait for a stream: a server may begin its response with the first message."""
 
 
-class _Question(Struct):
-    method: str
-    params: Raw | UnsetType = UNSET
-
-
-class _TypedResult(Struct, rename="camel"):
-    result_type: str = "complete"
-    input_requests: dict[str, _Question] = {}
-    request_state: str | UnsetType = UNSET
-
-
-_read_type: Final = msgspec.json.Decoder(_TypedResult).decode
 _read_error: Final = msgspec.json.Decoder(ErrorBody).decode
 
 
@@ -72,14 +65,20 @@ def received_error(raw: Raw | UnsetType) -> ClientError:
 class Session:
     """Implements `Receiver` for its link, and `Tasks` for what runs beside calls."""
 
-    def __init__(self, make_link: Callable[[], Link], settings: Settings) -> None:
+    def __init__(
+        self,
+        make_link: Callable[[], Link],
+        settings: Settings,
+        on_lost: Callable[[Session], None] | None = None,
+    ) -> None:
         self._make_link = make_link
+        self._on_lost = on_lost
         self._settings = settings
         self.limits = settings.limits
         self.hub = settings.hub
         self.subscribed: Counter[str] = Counter()
         self.ended = asyncio.Event()
-        self._is_following = False
+        self._following: asyncio.Event | None = None
         self.link = make_link()
         self._tasks: set[asyncio.Task[None]] = set()
         self._queue = CallbackQueue(settings.limits.notices)
@@ -99,6 +98,7 @@ class Session:
         self.is_lost = False
         self._why_lost: Callable[[], ClientError] = ClientClosed
         self._idle: asyncio.Event | None = None
+        self._unmatched = ""
         self._create_future = asyncio.get_running_loop().create_future
 
     # Opening.
@@ -118,12 +118,15 @@ class Session:
             await self.close()
             if isinstance(error, ClientError):
                 raise
-            raise Timeout(
-                f"the server did not open a session in {timeout:g} s{self.link.context()}"
-            ) from None
+            raise Timeout(f"the server did not open a session in {timeout:g} s{self._context()}") from None
         except BaseException:
             await self.close()
             raise
+
+    async def switch(self, link: Link) -> None:
+        """Use another link, which takes over the connections of this one."""
+        self.link = link
+        await link.open(self)
 
     async def renew(self) -> None:
         """Connect again: the server ended the connection."""
@@ -151,7 +154,7 @@ class Session:
             except ServerError as error:
                 client_logger().warning("the server refuses to set the log level: %s", error)
         if self._settings.identity.capabilities or self._settings.notices != Notices():
-            self.follow()
+            await self.follow()
 
     # Changes.
 
@@ -163,11 +166,16 @@ class Session:
     def is_usable(self) -> bool:
         return not self.is_lost and not self.is_closed
 
-    def follow(self) -> None:
-        """Receive what the server sends outside of answers."""
-        if not self._is_following:
-            self._is_following = True
-            self.spawn(self.link.follow(self.agreed.revision))
+    async def follow(self) -> None:
+        """Receive what the server sends outside of answers. Some servers drop what they send before the
+        stream for it is open, such as the questions of the first call, so it is waited for."""
+        if self._following is None:
+            opened = self._following = asyncio.Event()
+            stream = self.spawn(self.link.follow(self.agreed.revision, opened.set))
+            stream.add_done_callback(lambda _: opened.set())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STREAM_WAIT):
+                await self._following.wait()
 
     async def stream(self, params: dict[str, Any], revision: Revision, stream: ChangeStream) -> Raw:
         return await self.exchange("subscriptions/listen", self._with_meta(params), revision, stream=stream)
@@ -200,25 +208,14 @@ class Session:
         sent = {} if params is None else params
         for _ in range(self.limits.rounds + 1):
             raw = await self._call(method, sent, options, revision)
-            asking = self._read_questions(raw, method)
+            asking = read_questions(raw, method)
             if asking is None:
                 return raw
             self._settings.cache.refuse_pending()
             sent = {**(params or {}), **await self._retry_params(asking)}
         raise InvalidAnswer(f"the server asked again after {self.limits.rounds} answers to {method}")
 
-    def _read_questions(self, raw: Raw, method: str) -> _TypedResult | None:
-        try:
-            result = _read_type(raw)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise InvalidAnswer(f"the server's answer to {method} is invalid: {error}") from None
-        if result.result_type == "complete":
-            return None
-        if result.result_type != "input_required":
-            raise InvalidAnswer(f"the server answered {method} with an unknown type: {result.result_type}")
-        return result
-
-    async def _retry_params(self, asking: _TypedResult) -> dict[str, Any]:
+    async def _retry_params(self, asking: InputRequired) -> dict[str, Any]:
         params: dict[str, Any] = {}
         if asking.input_requests:
             try:
@@ -245,7 +242,7 @@ class Session:
         except TimeoutError as error:
             if isinstance(error, ClientError):
                 raise
-            raise Timeout(f"no answer to {method} in {timeout:g} s{self.link.context()}") from None
+            raise Timeout(f"no answer to {method} in {timeout:g} s{self._context()}") from None
 
     def _with_meta(self, params: dict[str, Any] | None) -> dict[str, Any] | None:
         if self._meta is None:
@@ -320,10 +317,8 @@ class Session:
 
     def receive(self, message: Envelope) -> None:
         if message.method is UNSET:
-            if not self._sent.settle(message) and message.error is not UNSET:
-                client_logger().warning(
-                    "the server sent an error without a request: %s", received_error(message.error)
-                )
+            if not self._sent.settle(message):
+                self._note_unmatched(message)
         elif message.id is UNSET:
             self._incoming.notify(message)
         elif self.agreement is not None and self.agreement.revision.asking is Asking.BY_RETRY:
@@ -332,6 +327,17 @@ class Session:
             )
         else:
             self._incoming.ask(message)
+
+    def _note_unmatched(self, message: Envelope) -> None:
+        if message.error is not UNSET:
+            client_logger().warning(
+                "the server sent an error without a request: %s", received_error(message.error)
+            )
+        self._unmatched = f"\n  the server answered an unknown id: {visible(repr(message.id)[:100])}"
+
+    def _context(self) -> str:
+        """What may explain that an answer is missing."""
+        return self.link.context() + self._unmatched
 
     def fail(self, request_id: str, error: ClientError) -> None:
         self._sent.fail(request_id, error)
@@ -342,11 +348,13 @@ class Session:
         return self._why_lost()
 
     def lost(self, reason: Callable[[], ClientError]) -> None:
-        if not self.is_lost:
-            self._why_lost = reason
-        self.is_lost = True
+        if self.is_lost:
+            return
+        self.is_lost, self._why_lost = True, reason
         self.ended.set()
         self._sent.close(reason)
+        if self._on_lost is not None and not self.is_closed:
+            self._on_lost(self)
 
     # Tasks beside the calls.
 

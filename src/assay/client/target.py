@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from assay.model.client_limits import ClientLimits
 from assay.model.error import MissingExtra
-from assay.transport.client.port import Link
+from assay.transport.client.port import Authorizer, Link
 
 if TYPE_CHECKING:
     from assay.transport.client.memory import LocalServer
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 class HttpOptions(Struct, frozen=True):
     headers: Mapping[str, str] | None = None
     tls: ssl.SSLContext | None = None
+    authorizer: Authorizer | None = None
 
 
 def link_factory(target: Any, limits: ClientLimits, options: HttpOptions) -> Callable[[], Link]:
@@ -96,16 +97,17 @@ def _url_links(url: str, limits: ClientLimits, options: HttpOptions) -> Callable
     if "://" not in url:
         raise ValueError(f"not a URL: {url!r}; write Stdio({url!r}) for a command")
     address = read_address(url)
+    headers, tls, authorizer = options.headers, options.tls, options.authorizer
     try:
         from assay.transport.client.http_head import check_headers
 
-        check_headers(options.headers or {})
+        check_headers(headers or {})
         if address.scheme in ("ws", "wss"):
             from assay.transport.client.websocket import WebSocketLink
 
-            return lambda: WebSocketLink(address, limits, options.headers, options.tls)
+            return lambda: WebSocketLink(address, limits, headers, tls, authorizer)
         from assay.transport.client.http import HttpLink
 
-        return lambda: HttpLink(address, limits, options.headers, options.tls)
+        return lambda: HttpLink(address, limits, headers, tls, authorizer)
     except ImportError as error:
         raise MissingExtra('clients of a URL need httptools: pip install "assay-mcp[http]"') from error

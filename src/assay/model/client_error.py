@@ -4,6 +4,7 @@ ClientError
 ├── ConnectionFailed   the server cannot be reached, or the connection has ended
 │   └── ServerDied     the child process has ended; with exit code and the last lines of stderr
 ├── HttpFailure        the server answered with an HTTP status instead of a message
+├── AuthorizationFailed  no access token could be obtained
 ├── Timeout            no answer in time; also a TimeoutError
 ├── ServerError        the server answered with a JSON-RPC error; also an RpcError
 ├── ToolFailed         a tool result with `isError`; also a ToolError
@@ -39,6 +40,9 @@ class ClientError(AssayError):
 class ConnectionFailed(ClientError, ConnectionError):
     """The server cannot be reached, or the connection has ended."""
 
+    unsent = False
+    """Whether the request has certainly not reached the server, because no connection could be opened."""
+
 
 class ServerDied(ConnectionFailed):
     """The server's process has ended.
@@ -60,13 +64,31 @@ class ServerDied(ConnectionFailed):
         self.stray = tuple(stray)
 
     def __str__(self) -> str:
-        ending = "closed its output" if self.exit_code is None else f"ended with exit code {self.exit_code}"
         command = (
             self.command
             if len(self.command) <= COMMAND_CHARACTERS
             else f"{self.command[:COMMAND_CHARACTERS]}…"
         )
-        return f"the server {visible(command)} {ending}{quoted_lines(self.stderr, self.stray)}"
+        lines = quoted_lines(self.stderr, self.stray)
+        return f"the server {visible(command)} {_ending(self.exit_code)}{lines or _silent(self.exit_code)}"
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "closed its output"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    from signal import Signals
+
+    known = code in {-number for number in Signals}
+    return f"was ended by signal {Signals(-code).name if known else -code}"
+
+
+def _silent(code: int | None) -> str:
+    """What to do about a process that ended by itself without a word."""
+    if code is None or code < 0:
+        return ""
+    return "; it wrote nothing: start the command in a terminal to see what it does"
 
 
 class HttpFailure(ClientError):
@@ -94,6 +116,22 @@ class HttpFailure(ClientError):
         hint = f"; {self.hint}" if self.hint else ""
         body = f"\n  body: {visible(self.body)}" if self.body.strip() else ""
         return f"HTTP status {self.status} from {visible(self.url)}{hint}{body}"
+
+
+class AuthorizationFailed(ClientError):
+    """No access token could be obtained.
+
+    Args:
+        reason: The cause, and what to change.
+        error: The OAuth error code, such as `access_denied`, if an authorization server sent one.
+    """
+
+    def __init__(self, reason: str, error: str | None = None) -> None:
+        super().__init__(reason)
+        self.error = error
+
+    def __str__(self) -> str:
+        return visible(str(self.args[0]))
 
 
 class Timeout(ClientError, TimeoutError):

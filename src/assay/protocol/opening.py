@@ -124,13 +124,14 @@ def agree(identity: Identity, pinned: Revision | None = None, remembered: Revisi
         ended = answer.ended
     newest = PER_REQUEST[-1]
     answer = yield _discover(identity, newest, fresh=ended)
-    if not isinstance(answer, Refusal):
-        return (yield from _discovered(identity, newest, answer))
-    if answer.code in FINAL_CODES:
-        raise answer.error
-    if answer.code == UNSUPPORTED_VERSION:
-        return (yield from _with_listed(identity, _listed(answer), answer))
-    return (yield from _handshake(identity, answer))
+    probe = answer if isinstance(answer, Refusal) else _read_discovery(answer)
+    if not isinstance(probe, Refusal):
+        return (yield from _discovered(identity, newest, probe))
+    if probe.code in FINAL_CODES:
+        raise probe.error
+    if probe.code == UNSUPPORTED_VERSION:
+        return (yield from _with_listed(identity, _listed(probe), probe))
+    return (yield from _handshake(identity, probe))
 
 
 def _pinned(identity: Identity, revision: Revision) -> Steps:
@@ -160,6 +161,8 @@ def _handshake(identity: Identity, probe: Refusal) -> Steps:
     listed = _listed(answer)
     if not listed and _lacks_only_discovery(probe):
         return Agreement(PER_REQUEST[-1], {}, None)
+    if not listed and isinstance(probe.error, InvalidAnswer):
+        raise probe.error from answer.error
     if not listed:
         raise answer.error from probe.error
     return (yield from _with_listed(identity, listed, answer))
@@ -181,8 +184,15 @@ def _with_listed(identity: Identity, listed: list[str], refusal: Refusal) -> Ste
     return _agreed(revision, _decode(answer, _Discovery, "server/discover"))
 
 
-def _discovered(identity: Identity, used: Revision, raw: Raw) -> Steps:
-    discovery = _decode(raw, _Discovery, "server/discover")
+def _read_discovery(raw: Raw) -> _Discovery | Refusal:
+    """Some servers answer every method with a result: one of another form says that they do not know it."""
+    try:
+        return _decode(raw, _Discovery, "server/discover")
+    except InvalidAnswer as error:
+        return Refusal(error)
+
+
+def _discovered(identity: Identity, used: Revision, discovery: _Discovery) -> Steps:
     if used.date in discovery.supported_versions:
         return _agreed(used, discovery)
     problem = Refusal(_incompatible(discovery.supported_versions, DATES))

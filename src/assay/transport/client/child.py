@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from io import FileIO
 from typing import Any, Final, cast
 
 from msgspec import Struct
 
-from assay.model.client_error import ConnectionFailed, InvalidAnswer, ServerDied, quoted_lines
+from assay.model.client_error import ConnectionFailed, HttpFailure, InvalidAnswer, ServerDied, quoted_lines
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
 from assay.model.jsonrpc import Notification
@@ -38,6 +39,11 @@ INHERITED: Final = frozenset(
     }
 )
 """Variables that a server needs to start. Others may be secrets that do not concern it."""
+START_HINTS: Final[dict[int | None, str]] = {
+    errno.EACCES: "; make the file executable, or start it with its interpreter",
+    errno.ENOEXEC: "; is it built for this system? A script starts with #! and its interpreter",
+    errno.E2BIG: "; the arguments or env= are too long",
+}
 
 
 class Command(Struct, frozen=True):
@@ -63,6 +69,7 @@ class Command(Struct, frozen=True):
 
 class ChildLink(asyncio.SubprocessProtocol):
     is_stateless = False
+    is_process = True
 
     def __init__(self, command: Command, limits: ClientLimits) -> None:
         self._command = command
@@ -79,6 +86,7 @@ class ChildLink(asyncio.SubprocessProtocol):
         self._exited = asyncio.Event()
         self._open_pipes = {1, 2}
         self._is_closing = False
+        self._exit_code: int | None = None
 
     @property
     def endpoint(self) -> str:
@@ -124,7 +132,10 @@ class ChildLink(asyncio.SubprocessProtocol):
         if self._stdin is not None and not self._stdin.is_closing():
             self._stdin.write(encode(notice) + b"\n")
 
-    async def follow(self, revision: Revision) -> None:
+    def fallback(self, failure: HttpFailure) -> None:
+        return
+
+    async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
         return
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
@@ -134,6 +145,9 @@ class ChildLink(asyncio.SubprocessProtocol):
         return quoted_lines(self._errors.lines, self._stray)
 
     # Callbacks of the event loop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._process = cast(asyncio.SubprocessTransport, transport)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
@@ -158,6 +172,8 @@ class ChildLink(asyncio.SubprocessProtocol):
         self._report_end()
 
     def process_exited(self) -> None:
+        if not self._is_closing:  # otherwise the code says nothing about the server
+            self._exit_code = self._process.get_returncode()
         self._exited.set()
         self._writable.set()
         if self._open_pipes and not self._is_closing:
@@ -174,6 +190,8 @@ class ChildLink(asyncio.SubprocessProtocol):
     def _take(self, line: bytes | LineTooLong) -> None:
         if isinstance(line, LineTooLong):
             # Which call it answers is unknown, so none of them can wait for its answer any more.
+            if isinstance(self._output, asyncio.ReadTransport):
+                self._output.pause_reading()  # the rest of the line would only take time
             self._receiver.lost(self._too_long)
         elif deliver(line, self._codec, self._receiver) is not None:
             self._stray.append(line[:LINE_CHARACTERS].decode(errors="replace"))
@@ -195,11 +213,14 @@ class ChildLink(asyncio.SubprocessProtocol):
         elif 1 not in self._open_pipes and not self._exited.is_set() and not self._is_closing:
             # It closed its output: usually it is about to end, and then its exit code is worth waiting for.
             loop = asyncio.get_running_loop()
-            loop.call_later(self._limits.close_timeout, self._receiver.lost, self._death)
+            loop.call_later(self._limits.close_timeout, self._report_closed_output)
+
+    def _report_closed_output(self) -> None:
+        if not self._is_closing:
+            self._receiver.lost(self._death)
 
     def _death(self) -> ServerDied:
-        code = None if self._transport is None else self._transport.get_returncode()
-        return ServerDied(self._command.text, code, self._errors.lines, self._stray)
+        return ServerDied(self._command.text, self._exit_code, self._errors.lines, self._stray)
 
     # Closing: end of input, SIGTERM, SIGKILL (basic/lifecycle#shutdown), each in bounded time.
 
@@ -267,4 +288,5 @@ def _start_problem(command: Command, error: OSError | ValueError) -> str:
         return f"cannot start {command.text}: the directory does not exist: {command.cwd}"
     if isinstance(error, FileNotFoundError):
         return f"cannot start {command.text}: {command.words[0]} was not found; install it, or check PATH"
-    return f"cannot start {command.text}: {getattr(error, 'strerror', None) or error}"
+    problem = getattr(error, "strerror", None) or str(error)
+    return f"cannot start {command.text}: {problem}{START_HINTS.get(getattr(error, 'errno', None), '')}"

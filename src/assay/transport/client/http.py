@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -19,17 +20,20 @@ from assay.protocol.codec import encode
 from assay.protocol.http.parameter_header import HeaderParameter, header_parameters
 from assay.revisions.revision import Revision
 
+from .http_connection import HttpConnection
 from .http_head import mirror_lines, request_head
 from .http_hint import failure_hint
 from .http_pool import HttpPool
 from .http_reply import EVENT_STREAM, HttpReply
-from .port import REPEATABLE, Outgoing, Receiver, SessionGone
+from .port import REFUSALS, REPEATABLE, Authorizer, Link, Outgoing, Receiver, RefusedRequest, SessionGone
 from .url import Address, redirected
 from .url_link import UrlLink
 
 ACCEPT: Final = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 KEEPS_METHOD: Final = frozenset({307, 308})
+NO_POST: Final = frozenset({400, 404, 405})
+"""Statuses for `initialize` that HTTP+SSE servers answer with (basic/transports#backwards-compatibility)."""
 SESSION: Final = "mcp-session-id"
 RECONNECTS: Final = 5
 """Attempts to reach a stream again without receiving anything from it."""
@@ -43,17 +47,20 @@ class _Refusal(Struct):
     error: ErrorBody
 
 
-class _Task(NamedTuple):
+class HttpTask(NamedTuple):
     """A request to send: everything but where it goes."""
 
     method: str
     lines: str
     body: bytes
     repeatable: bool
+    on_stream: Callable[[], None] | None = None
+    """Called when the response begins, if it is a stream."""
 
 
 class HttpLink(UrlLink):
     is_stateless = True
+    is_process = False
 
     def __init__(
         self,
@@ -61,8 +68,10 @@ class HttpLink(UrlLink):
         limits: ClientLimits,
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
+        authorizer: Authorizer | None = None,
     ) -> None:
         super().__init__(address, limits, headers, tls)
+        self._authorizer = authorizer
         self._pool = HttpPool(address, limits, tls)
         self._room = asyncio.Semaphore(limits.connections)
         self.session_id: str | None = None
@@ -82,6 +91,13 @@ class HttpLink(UrlLink):
     def context(self) -> str:
         return ""
 
+    def fallback(self, failure: HttpFailure) -> Link | None:
+        if failure.status not in NO_POST:
+            return None
+        from .http_sse import SseLink
+
+        return SseLink(self)
+
     async def send(self, message: Outgoing, revision: Revision) -> None:
         if not isinstance(message, Request) or message.method == "subscriptions/listen":
             # Not within the limit: a call may wait for the answer to a question, and streams stay open.
@@ -98,7 +114,7 @@ class HttpLink(UrlLink):
         lines = ACCEPT if is_opening else ACCEPT + self._session_lines(revision)
         lines += mirror_lines(message, revision, self._parameters)
         repeatable = request_id is None or message.method in REPEATABLE  # type: ignore[union-attr]
-        task = _Task("POST", lines, encode(message), repeatable)
+        task = HttpTask("POST", lines, encode(message), repeatable)
         session = self.session_id
         reply = await self._exchange(task, request_id)
         if not reply.is_success:
@@ -128,16 +144,34 @@ class HttpLink(UrlLink):
             raise InvalidAnswer("the server's Mcp-Session-Id is not visible ASCII")
         return session
 
-    async def _exchange(self, task: _Task, request_id: object) -> HttpReply:
+    async def _exchange(self, task: HttpTask, request_id: object) -> HttpReply:
         """Send a request and wait for its response, over redirects within the origin."""
         address, redirects = self._address, 0
         while True:
-            reply = await self._exchange_once(task, address, request_id)
+            if self._authorizer is None:
+                reply = await self._exchange_once(task, address, request_id)
+            else:
+                reply = await self._exchange_authorized(self._authorizer, task, address, request_id)
             if reply.status not in REDIRECTS:
                 return reply
             if (redirects := redirects + 1) > self._limits.redirects:
                 raise HttpFailure(address.url, reply.status, "", reply.headers, "too many redirects")
             address = self._follow_redirect(reply, address)
+
+    async def _exchange_authorized(
+        self, authorizer: Authorizer, task: HttpTask, address: Address, request_id: object
+    ) -> HttpReply:
+        """Send a request with a token; again if the server refuses it, and there is another token."""
+        for attempt in count():
+            lines, generation = await authorizer.lines(task.method, address.url)
+            reply = await self._exchange_once(task._replace(lines=lines + task.lines), address, request_id)
+            if reply.status not in REFUSALS or task.method == "DELETE":
+                return reply  # the end of a session is not worth an authorization
+            version = None if self._revision is None else self._revision.date
+            refused = RefusedRequest(reply.status, reply.headers, address.url, generation, attempt, version)
+            if not await authorizer.recover(refused):
+                return reply
+        raise AssertionError
 
     def _follow_redirect(self, reply: HttpReply, address: Address) -> Address:
         location = reply.headers.get("location", "")
@@ -151,13 +185,13 @@ class HttpLink(UrlLink):
             raise failure
         return following
 
-    async def _exchange_once(self, task: _Task, address: Address, request_id: object) -> HttpReply:
+    async def _exchange_once(self, task: HttpTask, address: Address, request_id: object) -> HttpReply:
         head = request_head(task.method, address, self._user_lines + task.lines)
         length = f"Content-Length: {len(task.body)}\r\n\r\n" if task.method == "POST" else "\r\n"
         request = (head + length).encode("latin-1") + task.body
         connection = self._pool.take_idle() or await self._pool.open()
-        reply = HttpReply(self._limits, self._codec, self._receiver.receive, request_id)
-        loop = asyncio.get_running_loop()
+        reply = self._new_reply(task, request_id)
+        reply.on_stream = task.on_stream
         connection.exchange(request, reply)
         try:
             await reply.done
@@ -169,10 +203,21 @@ class HttpLink(UrlLink):
         except asyncio.CancelledError:
             connection.abort()
             raise
-        if reply.answered and not connection.is_idle:
-            # The server should end the stream now; then the connection can be used again.
-            loop.call_later(self._limits.close_timeout, connection.abort_if, reply)
+        if not connection.is_idle:
+            self._leave(connection, reply)
         return reply
+
+    def _leave(self, connection: HttpConnection, reply: HttpReply) -> None:
+        """Deal with a response that has not ended, though nothing more of it is needed."""
+        if reply.answered:
+            # The server should end the stream now; then the connection can be used again.
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._limits.close_timeout, connection.abort_if, reply)
+        else:
+            connection.abort()
+
+    def _new_reply(self, task: HttpTask, request_id: object) -> HttpReply:
+        return HttpReply(self._limits, self._codec, self._receiver.receive, request_id)
 
     def _take_body(self, reply: HttpReply) -> None:
         body = reply.body
@@ -213,7 +258,10 @@ class HttpLink(UrlLink):
                 raise ConnectionFailed(f"the answer did not arrive on {RECONNECTS} further streams")
             await asyncio.sleep(_delay(reply))
             last, retry_ms = reply.events.last_event_id, reply.events.retry_ms
-            reply = await self._get(revision, last, request_id)
+            try:
+                reply = await self._get(revision, last, request_id)
+            except ConnectionFailed:
+                continue  # it counts as an attempt
             if not reply.is_stream:
                 raise self._failure(reply, self.session_id)
             if reply.events.last_event_id:
@@ -221,19 +269,25 @@ class HttpLink(UrlLink):
             else:
                 reply.events.last_event_id, reply.events.retry_ms = last, retry_ms
 
-    async def _get(self, revision: Revision, last: str, request_id: object) -> HttpReply:
+    async def _get(
+        self,
+        revision: Revision,
+        last: str,
+        request_id: object,
+        on_stream: Callable[[], None] | None = None,
+    ) -> HttpReply:
         resume = f"Last-Event-ID: {last}\r\n" if last.isascii() and last.isprintable() and last else ""
         lines = f"Accept: {EVENT_STREAM}\r\n" + self._session_lines(revision) + resume
-        return await self._exchange(_Task("GET", lines, b"", repeatable=True), request_id)
+        return await self._exchange(HttpTask("GET", lines, b"", True, on_stream), request_id)
 
-    async def follow(self, revision: Revision) -> None:
+    async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
         if not revision.http.sessions:
             return
         failures, last, clock = 0, "", asyncio.get_running_loop().time
         while failures < RECONNECTS:
             delay, start = DEFAULT_RETRY, clock()
             try:
-                reply = await self._get(revision, last, None)
+                reply = await self._get(revision, last, None, opened)
             except ClientError:
                 failures += 1
             else:
@@ -241,6 +295,7 @@ class HttpLink(UrlLink):
                     return  # the server offers no such stream
                 last, delay = reply.events.last_event_id or last, _delay(reply)
                 failures = 0 if clock() - start >= LASTING else failures + 1
+            opened()
             await asyncio.sleep(delay)
 
     async def close(self) -> None:
@@ -249,7 +304,7 @@ class HttpLink(UrlLink):
             lines = f"Mcp-Session-Id: {session}\r\n" + self._session_lines(self._revision)
             with contextlib.suppress(ClientError, TimeoutError):
                 async with asyncio.timeout(self._limits.close_timeout):
-                    await self._exchange(_Task("DELETE", lines, b"", repeatable=True), None)
+                    await self._exchange(HttpTask("DELETE", lines, b"", repeatable=True), None)
         await self._pool.close()
 
 

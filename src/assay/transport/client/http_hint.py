@@ -7,7 +7,7 @@ from typing import Final
 
 HINTS: Final = {
     400: "the server does not accept the request: check the URL and the revision",
-    401: "the server wants credentials: pass headers={'Authorization': 'Bearer …'}",
+    401: "the server wants credentials, or others than these: pass auth=OAuth() or auth='token'",
     403: "the server refuses this caller: check the credentials and their scopes",
     404: "this path is not an MCP endpoint: check the URL, often it ends with /mcp",
     405: "this path does not accept POST: check the URL, often it ends with /mcp",
@@ -17,6 +17,7 @@ HINTS: Final = {
     415: "the server does not accept JSON here: check the URL",
     421: "the server does not know this host name: use the one that it is configured for",
     429: "too many requests: wait, then try again",
+    500: "the server failed: look at its log",
     502: "the proxy does not reach the server: is it running?",
     503: "the server is busy or stopping: try again later",
     504: "the proxy got no answer from the server in time",

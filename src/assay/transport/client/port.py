@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any, Final, NamedTuple, Protocol
 
 from assay.model.client_error import ClientError, HttpFailure, InvalidAnswer
 from assay.model.definition import ToolDefinition
@@ -43,6 +43,59 @@ class Receiver(Protocol):
         ...
 
 
+class RequestLines(NamedTuple):
+    """The lines that authorize a request, and a number for the token in them."""
+
+    lines: str
+    generation: int
+
+
+class RefusedRequest(NamedTuple):
+    """A request that the server answered with 401 or 403."""
+
+    status: int
+    headers: Mapping[str, str]
+    url: str
+    generation: int
+    attempt: int
+    """How often it was sent before."""
+    version: str | None = None
+    """The revision that was used, if any."""
+
+
+class Authorizer(Protocol):
+    """Authorizes the requests of a link. It outlives links."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds that an authorization may take, beyond the time of the request itself."""
+        ...
+
+    async def lines(self, method: str, url: str) -> RequestLines:
+        """The lines for the head of a request; none before there is a token.
+
+        Raises:
+            ClientError: a token had to be renewed, which failed.
+        """
+        ...
+
+    async def recover(self, refused: RefusedRequest) -> bool:
+        """Get a token that the server may accept. Returns whether to send the request again.
+
+        Raises:
+            ClientError: there is none to be had.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End an authorization in progress. Idempotent."""
+        ...
+
+
+REFUSALS: Final = frozenset({401, 403})
+"""Statuses that an authorizer may know an answer to."""
+
+
 class Link(Protocol):
     """One connection to a server, or for HTTP one endpoint."""
 
@@ -54,6 +107,11 @@ class Link(Protocol):
     @property
     def is_stateless(self) -> bool:
         """Whether each request has a connection for itself, so that silence says nothing of the server."""
+        ...
+
+    @property
+    def is_process(self) -> bool:
+        """Whether opening starts the server."""
         ...
 
     async def open(self, receiver: Receiver) -> None:
@@ -76,8 +134,13 @@ class Link(Protocol):
         before any later message, unless leaving has cancelled the request. Returns what is left to do."""
         ...
 
-    async def follow(self, revision: Revision) -> None:
-        """Receive what the server sends outside of answers; returns at once if `send` needs no help."""
+    def fallback(self, failure: HttpFailure) -> Link | None:
+        """A link of an older transport, if this failure to open says that the server may need it."""
+        ...
+
+    async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
+        """Receive what the server sends outside of answers; returns at once if `send` needs no help. Calls
+        `opened` when nothing is missed any more, or at the first failure."""
         ...
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:

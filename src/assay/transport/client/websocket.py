@@ -8,7 +8,8 @@ import os
 import ssl
 from base64 import b64encode
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from typing import Final, cast
 
 import httptools
@@ -34,10 +35,10 @@ from assay.protocol.framing.websocket import (
 from assay.protocol.http.upgrade import SUBPROTOCOL, VERSION, accept_key
 from assay.revisions.revision import Revision
 
-from .connect import connect
+from .connect import connect, unreachable
 from .http_head import request_head
 from .http_hint import failure_hint
-from .port import Outgoing, Receiver, deliver
+from .port import REFUSALS, Authorizer, Outgoing, Receiver, RefusedRequest, deliver
 from .url import Address
 from .url_link import UrlLink
 
@@ -47,6 +48,7 @@ OFFER: Final = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
 
 class WebSocketLink(UrlLink, asyncio.Protocol):
     is_stateless = False
+    is_process = False
 
     def __init__(
         self,
@@ -54,8 +56,10 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         limits: ClientLimits,
         headers: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
+        authorizer: Authorizer | None = None,
     ) -> None:
         super().__init__(address, limits, headers, tls)
+        self._authorizer = authorizer
         self._transport: asyncio.Transport | None = None
         self._reader: MessageReader | None = None
         self._writable = asyncio.Event()
@@ -68,18 +72,34 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
+        if self._authorizer is None:
+            return await self._open("")
+        for attempt in count():
+            lines, generation = await self._authorizer.lines("GET", self._address.url)
+            try:
+                return await self._open(lines)
+            except HttpFailure as error:
+                url = self._address.url
+                refused = RefusedRequest(error.status, error.headers, url, generation, attempt)
+                if error.status not in REFUSALS or not await self._authorizer.recover(refused):
+                    raise
+            await self._wait_for_end()
+            self._problem = None
+
+    async def _open(self, lines: str) -> None:
         address, timeout = self._address, self._limits.connect_timeout
         key = b64encode(os.urandom(16))
         self._handshake = _Handshake(address, key, self._limits.head_bytes)
         await connect(lambda: self, address, self._tls, timeout)
         try:
-            self._write(request_head("GET", address, self._user_lines + _offer(key)).encode("latin-1"))
+            head = request_head("GET", address, self._user_lines + lines + _offer(key))
+            self._write(head.encode("latin-1"))
             async with asyncio.timeout(timeout):
                 await self._handshake.done
         except BaseException as error:
             self._abort()
             if type(error) is TimeoutError:
-                raise ConnectionFailed(f"cannot connect to {address.url}: no answer in time") from error
+                raise unreachable(address, "no answer in time") from error
             raise
 
     async def send(self, message: Outgoing, revision: Revision) -> None:
@@ -93,7 +113,10 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         if self._reader is not None:
             self._write(frame(TEXT, encode(notice), mask=os.urandom(4)))
 
-    async def follow(self, revision: Revision) -> None:
+    def fallback(self, failure: HttpFailure) -> None:
+        return
+
+    async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
         return
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
@@ -131,7 +154,8 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         if self._problem is None:
             reason = f": {exc}" if exc is not None else ""
             self._problem = ConnectionFailed(f"the server closed the connection{reason}")
-        self._receiver.lost(self._reason)
+        if self._reader is not None:
+            self._receiver.lost(self._reason)
 
     def _take(self, event: WebSocketEvent) -> None:
         match event:
@@ -141,7 +165,8 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
             case bytes():
                 self._stray.append(f"(binary, {len(event)} bytes)")
             case Ping():
-                self._write(frame(PONG, event.payload, mask=os.urandom(4)))
+                if self._writable.is_set():  # otherwise the server does not read, and later pings follow
+                    self._write(frame(PONG, event.payload, mask=os.urandom(4)))
             case Violation():
                 self._fail(event.code, f"the server broke the WebSocket protocol: {event.reason}")
             case Close():
@@ -248,7 +273,7 @@ class _Handshake:
 
     def lost(self, error: Exception | None) -> None:
         reason = str(error) if error is not None else "the server closed the connection"
-        self._fail(ConnectionFailed(f"cannot connect to {self._address.url}: {reason}"))
+        self._fail(unreachable(self._address, reason))
 
     # Callbacks of the parser.
 

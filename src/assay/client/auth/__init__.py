@@ -1,0 +1,1 @@
+"""Authorization of a client: options for users, and the driver of the flows in `protocol/oauth`."""
