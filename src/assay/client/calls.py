@@ -21,6 +21,7 @@ from assay.model.result import CompleteResult, Completion, PromptResult, ReadRes
 from .callback import Callback
 from .listing import collect, decode_result
 from .output import Outputs
+from .result_cache import ResultCache
 from .typed import as_type
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Calls(ABC):
     limits: ClientLimits
     _outputs: Outputs
     """The output schemas of the tools that were listed; empty if results are not checked."""
+    _cache: ResultCache
 
     async def request(
         self,
@@ -71,21 +73,25 @@ class Calls(ABC):
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
         """The tools that can be used over the client's transport."""
 
-    async def tools(self) -> list[ToolDefinition]:
-        """All tools of the server."""
-        return self._learn(await collect("tools/list", self._request, self.limits))
+    async def tools(self, *, fresh: bool = False) -> list[ToolDefinition]:
+        """All tools of the server. Lists and resources that the server allows to reuse come from the client's
+        cache while they are; `fresh` asks the server."""
+        return self._learn(await self._list("tools/list", fresh))
 
-    async def resources(self) -> list[ResourceDefinition]:
+    async def resources(self, *, fresh: bool = False) -> list[ResourceDefinition]:
         """All resources of the server, without those that only templates describe."""
-        return await collect("resources/list", self._request, self.limits)
+        return await self._list("resources/list", fresh)
 
-    async def templates(self) -> list[TemplateDefinition]:
+    async def templates(self, *, fresh: bool = False) -> list[TemplateDefinition]:
         """All resource templates of the server."""
-        return await collect("resources/templates/list", self._request, self.limits)
+        return await self._list("resources/templates/list", fresh)
 
-    async def prompts(self) -> list[PromptDefinition]:
+    async def prompts(self, *, fresh: bool = False) -> list[PromptDefinition]:
         """All prompts of the server."""
-        return await collect("prompts/list", self._request, self.limits)
+        return await self._list("prompts/list", fresh)
+
+    async def _list(self, method: str, fresh: bool) -> list[Any]:
+        return await collect(method, self._cache.pages(method, self._request, fresh), self.limits)
 
     async def call(self, name: str, /, **arguments: Any) -> ToolResult:
         """Call a tool.
@@ -191,17 +197,20 @@ class Calls(ABC):
             if error.code != HEADER_MISMATCH:
                 raise
         # The tool repeats arguments in headers that this client does not know, or that have changed.
-        await self.tools()
+        await self.tools(fresh=True)
         return await self._request("tools/call", params, timeout, progress, idempotent)
 
-    async def read(self, uri: str, *, timeout: float | None = DEFAULT) -> list[Contents]:
-        """Read a resource. Most have one part.
+    async def read(self, uri: str, *, timeout: float | None = DEFAULT, fresh: bool = False) -> list[Contents]:
+        """Read a resource. Most have one part. `fresh` asks the server even if it allowed to reuse the last
+        result.
 
         Raises:
             ServerError: the server has no such resource.
             ClientError: no answer.
         """
-        raw = await self._request("resources/read", {"uri": uri}, timeout)
+        raw = await self._cache.read(
+            uri, lambda: self._request("resources/read", {"uri": uri}, timeout), fresh
+        )
         return decode_result(raw, ReadResult, "resources/read").contents
 
     async def prompt(self, name: str, /, **arguments: str) -> PromptResult:

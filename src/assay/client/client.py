@@ -25,6 +25,7 @@ from .incoming import Notices
 from .life import Life, SentRequest
 from .log import client_logger
 from .output import Outputs
+from .result_cache import ResultCache
 from .retry import Retry
 from .session import CallOptions, Session
 from .settings import Settings
@@ -112,8 +113,10 @@ class Client(Calls, Life):
         identity = Identity(Implementation(name, version), handlers.capabilities(), level)
         pinned = None if revision is None else read_revision(revision)
         notices = Notices(on_log, on_change)
+        self._cache = ResultCache(self.limits)
         self._hub = ChangeHub()
-        settings = Settings(identity, self.limits, handlers, notices, self._hub, pinned)
+        self._hub.observers += (self._cache.observe, self._outputs.observe)
+        settings = Settings(identity, self.limits, handlers, notices, self._hub, self._cache, pinned)
         super().__init__(make_link, settings, retry or Retry(), on_state)
 
     @property

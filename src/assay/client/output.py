@@ -10,6 +10,7 @@ import msgspec
 from assay.model.client_error import InvalidAnswer
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
+from assay.model.notice import Change
 from assay.model.result import ToolResult
 
 MOST_EVALUATIONS: Final = 3_000_000
@@ -38,9 +39,10 @@ class Outputs:
         self._checks = {}
         self._schemas = {tool.name: tool.output_schema for tool in tools if tool.output_schema is not None}
 
-    def forget(self) -> None:
-        """The list has changed: nothing is known of the tools until it is read again."""
-        self.learn(())
+    def observe(self, change: Change) -> None:
+        """After a change of the list, nothing is known of the tools until it is read again."""
+        if change.kind == "tools":
+            self.learn(())
 
     def check(self, tool: str, result: ToolResult, size: int) -> None:
         """

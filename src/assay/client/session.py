@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
 from assay.model.client_error import (
     ClientClosed,
@@ -33,6 +33,7 @@ from assay.transport.client.port import Link
 from .callback import Callback, CallbackQueue
 from .change_hub import ChangeStream
 from .incoming import Incoming, Notices
+from .input_required import InputRequired, read_questions
 from .listening import CallbackStream, Interest, keep_announcing, listen, unsubscribe
 from .log import client_logger
 from .negotiation import negotiate
@@ -49,18 +50,6 @@ STREAM_WAIT: Final = 1.0
 """Seconds to wait for a stream: a server may begin its response with the first message."""
 
 
-class _Question(Struct):
-    method: str
-    params: Raw | UnsetType = UNSET
-
-
-class _TypedResult(Struct, rename="camel"):
-    result_type: str = "complete"
-    input_requests: dict[str, _Question] = {}
-    request_state: str | UnsetType = UNSET
-
-
-_read_type: Final = msgspec.json.Decoder(_TypedResult).decode
 _read_error: Final = msgspec.json.Decoder(ErrorBody).decode
 
 
@@ -150,6 +139,7 @@ class Session:
 
     async def _begin(self, agreement: Agreement) -> None:
         revision = agreement.revision
+        self._settings.cache.begin(revision.cacheable)
         if revision.opening is Opening.PER_REQUEST:
             self._incoming.streams = {}
             self._meta = Raw(msgspec.json.encode(declaration(self._settings.identity, revision)))
@@ -218,24 +208,14 @@ class Session:
         sent = {} if params is None else params
         for _ in range(self.limits.rounds + 1):
             raw = await self._call(method, sent, options, revision)
-            asking = self._read_questions(raw, method)
+            asking = read_questions(raw, method)
             if asking is None:
                 return raw
+            self._settings.cache.refuse_pending()
             sent = {**(params or {}), **await self._retry_params(asking)}
         raise InvalidAnswer(f"the server asked again after {self.limits.rounds} answers to {method}")
 
-    def _read_questions(self, raw: Raw, method: str) -> _TypedResult | None:
-        try:
-            result = _read_type(raw)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise InvalidAnswer(f"the server's answer to {method} is invalid: {error}") from None
-        if result.result_type == "complete":
-            return None
-        if result.result_type != "input_required":
-            raise InvalidAnswer(f"the server answered {method} with an unknown type: {result.result_type}")
-        return result
-
-    async def _retry_params(self, asking: _TypedResult) -> dict[str, Any]:
+    async def _retry_params(self, asking: InputRequired) -> dict[str, Any]:
         params: dict[str, Any] = {}
         if asking.input_requests:
             try:

@@ -11,6 +11,7 @@ from assay.revisions.revision import Revision
 from .answer import Handlers
 from .change_hub import ChangeHub
 from .incoming import Notices
+from .result_cache import ResultCache
 
 
 class Settings(NamedTuple):
@@ -19,4 +20,5 @@ class Settings(NamedTuple):
     handlers: Handlers
     notices: Notices
     hub: ChangeHub
+    cache: ResultCache
     pinned: Revision | None = None

@@ -151,21 +151,21 @@ class SyncClient:
         """Notify the server that the roots have changed; see `Client.roots_changed`."""
         self._run(self._client.roots_changed())
 
-    def tools(self) -> list[ToolDefinition]:
+    def tools(self, *, fresh: bool = False) -> list[ToolDefinition]:
         """All tools of the server."""
-        return self._run(self._client.tools())
+        return self._run(self._client.tools(fresh=fresh))
 
-    def resources(self) -> list[ResourceDefinition]:
+    def resources(self, *, fresh: bool = False) -> list[ResourceDefinition]:
         """All resources of the server, without those that only templates describe."""
-        return self._run(self._client.resources())
+        return self._run(self._client.resources(fresh=fresh))
 
-    def templates(self) -> list[TemplateDefinition]:
+    def templates(self, *, fresh: bool = False) -> list[TemplateDefinition]:
         """All resource templates of the server."""
-        return self._run(self._client.templates())
+        return self._run(self._client.templates(fresh=fresh))
 
-    def prompts(self) -> list[PromptDefinition]:
+    def prompts(self, *, fresh: bool = False) -> list[PromptDefinition]:
         """All prompts of the server."""
-        return self._run(self._client.prompts())
+        return self._run(self._client.prompts(fresh=fresh))
 
     def call(self, name: str, /, **arguments: Any) -> ToolResult:
         """Call a tool; see `Client.call`."""
@@ -227,9 +227,9 @@ class SyncClient:
 
         return SyncChanges(self._run, self._client.subscribe(*uris))
 
-    def read(self, uri: str, *, timeout: float | None = DEFAULT) -> list[Contents]:
+    def read(self, uri: str, *, timeout: float | None = DEFAULT, fresh: bool = False) -> list[Contents]:
         """Read a resource."""
-        return self._run(self._client.read(uri, timeout=timeout))
+        return self._run(self._client.read(uri, timeout=timeout, fresh=fresh))
 
     def prompt(self, name: str, /, **arguments: str) -> PromptResult:
         """Get a prompt, filled with its arguments."""

@@ -31,6 +31,9 @@ class ClientLimits(Struct, frozen=True, kw_only=True):
     schema_bytes: int = 256 * 1024
     """Size of an output schema that results are checked against."""
 
+    cache_bytes: int = 16 * 1024 * 1024
+    """Size of all results that are stored for reuse; the oldest ones make room."""
+
     rounds: int = 10
     """How often the server may answer one request with questions."""
 

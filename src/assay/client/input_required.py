@@ -1,0 +1,43 @@
+"""Results that ask for input instead of answering."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from assay.model.client_error import InvalidAnswer
+
+
+class Question(Struct):
+    method: str
+    params: Raw | UnsetType = UNSET
+
+
+class InputRequired(Struct, rename="camel"):
+    """The common part of all results, with the questions of those that have them."""
+
+    result_type: str = "complete"
+    input_requests: dict[str, Question] = {}
+    request_state: str | UnsetType = UNSET
+
+
+_read_type: Final = msgspec.json.Decoder(InputRequired).decode
+
+
+def read_questions(raw: Raw, method: str) -> InputRequired | None:
+    """The questions in a result; None if it is complete.
+
+    Raises:
+        InvalidAnswer: it is neither.
+    """
+    try:
+        result = _read_type(raw)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidAnswer(f"the server's answer to {method} is invalid: {error}") from None
+    if result.result_type == "complete":
+        return None
+    if result.result_type != "input_required":
+        raise InvalidAnswer(f"the server answered {method} with an unknown type: {result.result_type}")
+    return result
