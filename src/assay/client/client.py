@@ -122,7 +122,12 @@ class Client(Calls):
         if self._session is not None:
             raise ClientError("the client is already open")
         self._opening, self._closing = asyncio.Lock(), None
-        self._session = await self._open_session()
+        try:
+            self._session = await self._open_session()
+        except BaseException:
+            if self._authorizer is not None:
+                await self._authorizer.close()
+            raise
         return self
 
     async def _open_session(self) -> Session:

@@ -31,9 +31,8 @@ def browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("browser")
 async def test_a_browser_opens_and_the_answer_arrives_at_a_free_port() -> None:
-    auth = OAuth()
     async with protected() as world:
-        async with Client(world.url, auth=auth) as client:
+        async with Client(world.url, auth="oauth") as client:
             assert (await client.call("greet")).text.endswith("developer")
         redirect = urlsplit(world.at("/authorize")[0].form["redirect_uri"])
         assert (redirect.hostname, redirect.path) == ("127.0.0.1", "/callback")

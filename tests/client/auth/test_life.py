@@ -19,6 +19,7 @@ class SlowUser:
 
     def __init__(self) -> None:
         self.visits = 0
+        self.has_left = False
         self.visited = asyncio.Event()
         self.agrees = asyncio.Event()
 
@@ -26,7 +27,10 @@ class SlowUser:
         self.visits += 1
         if self.visits > 1:
             self.visited.set()
-            await self.agrees.wait()
+            try:
+                await self.agrees.wait()
+            finally:
+                self.has_left = True
         return await HttpClient(url).follow(url, "http://127.0.0.1/callback")
 
 
@@ -78,6 +82,18 @@ async def test_a_user_who_does_not_decide_is_an_error_that_names_the_option() ->
     async with slowly(timeout=0.2) as (_, client, _user):
         with pytest.raises(AuthorizationFailed, match=r"took more than 0.2 s: raise timeout= of auth="):
             await client.call("save")
+
+
+async def test_a_client_that_fails_to_open_leaves_nothing_behind() -> None:
+    user = SlowUser()
+    user.visits = 1
+    async with protected() as world, asyncio.timeout(PATIENCE):
+        opening = asyncio.create_task(Client(world.url, auth=OAuth(visit=user)).open())
+        await user.visited.wait()
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+        assert user.has_left
 
 
 async def test_a_client_can_be_opened_again() -> None:

@@ -42,6 +42,7 @@ from tests.client.auth.world import protected
         (lambda: Client("http://mcp.example/mcp", auth="x"), "must be https"),
         (lambda: Client("ws://mcp.example/mcp", auth=OAuth()), "must be https"),
         (lambda: Client("https://mcp.example/mcp", auth=""), "without spaces"),
+        (lambda: Client("https://a.example", auth="x", headers={"authorization": "y"}), "not both"),
         (lambda: Client("https://mcp.example/mcp", auth="a\r\nb"), "without spaces"),
     ],
 )
@@ -66,6 +67,19 @@ def test_a_missing_extra_names_its_command(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(MissingExtra, match=r'pip install "assay-mcp\[auth\]"'):
         Client("https://mcp.example/mcp", auth=OAuth())
+
+
+@pytest.mark.parametrize(
+    "auth",
+    [
+        OAuth(client_id="x", client_secret="secret"),
+        ClientCredentials("x", "secret"),
+        WorkloadIdentity("secret", client_id="x", client_secret="secret"),
+        EnterpriseAuth("x", "secret", id_token="secret", idp_client_id="y", idp_issuer="https://idp.example"),
+    ],
+)
+def test_secrets_are_not_in_the_representation(auth: Any) -> None:
+    assert "secret" not in repr((auth, auth.plan, auth.plan.grant))
 
 
 async def test_a_token_is_sent_as_it_is() -> None:

@@ -93,6 +93,17 @@ async def test_a_bound_token_is_stored_with_its_key(storage: TokenStorage) -> No
         assert len(world.at("/token")) == 1
 
 
+async def test_a_token_that_another_process_has_replaced_is_used() -> None:
+    storage = MemoryStorage()
+    async with protected() as world:
+        async with Client(world.url, auth=OAuth(headless=True, storage=storage)) as first:
+            await first.call("greet")
+            world.server.refused.add(world.last_token)
+            assert (await greet(world, storage)).endswith("developer")
+            await first.call("greet")
+        assert world.grants() == ["authorization_code", "refresh_token"]
+
+
 async def test_files_are_for_their_owner_only_and_nothing_else_is_left(tmp_path: Path) -> None:
     directory = tmp_path / "deep" / "tokens"
     async with protected() as world:
