@@ -119,6 +119,14 @@ class Client(Calls, Life):
         settings = Settings(identity, self.limits, handlers, notices, self._hub, self._cache, pinned)
         super().__init__(make_link, settings, retry or Retry(), on_state)
 
+    async def _first(self) -> Session:
+        try:
+            return await super()._first()
+        except BaseException:
+            if self._authorizer is not None:
+                await self._authorizer.close()
+            raise
+
     @property
     def _open_timeout(self) -> float:
         return super()._open_timeout + (0.0 if self._authorizer is None else self._authorizer.patience)
