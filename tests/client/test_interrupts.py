@@ -84,8 +84,9 @@ async def test_a_program_that_ends_without_closing_leaves_no_server() -> None:
 
 
 async def test_a_client_that_is_dropped_without_closing_leaves_no_thread_and_no_server() -> None:
+    target = process("for message in messages(): answer(message, {'pid': os.getpid()})")
     threads, files = threading.active_count(), descriptors()
-    client = SyncClient(process("for message in messages(): answer(message, {'pid': os.getpid()})")).open()
+    client = SyncClient(target).open()
     pid = client.request("com.example/pid")["pid"]
     del client
     gc.collect()

@@ -175,9 +175,8 @@ class Client(Calls, Life):
         Raises:
             ClientError: that is not possible.
         """
-        if self._open_one.is_lost:
-            await self.ping()
-        return self._open_one
+        session = self._open_one
+        return await self._replaced(session) if session.is_lost else session
 
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
         session = self._open_one
