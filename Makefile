@@ -62,11 +62,8 @@ judged-client: $(READY) ## Judge the everything client on every transport and re
 
 .PHONY: test
 test: $(TESTS_READY) ## Run all tests but the gates of `make check` (ARGS="-k name" selects some)
-	@# A file stays in one process: scheduling thousands of tests one by one costs more than running them.
 	@# Bytecode is written even if the environment disables it, because tests start hundreds of processes.
-	@# One worker more than cores: many tests wait for processes that they started.
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
-		--ignore tests/meta $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m scripts.parallel_tests $(ARGS)
 
 .PHONY: check
 check: $(READY) ## Formatting, lint, strict types, layers, sizes

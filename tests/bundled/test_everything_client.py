@@ -13,8 +13,10 @@ from assay import Client, ClientError, ElicitationRequest, Stdio
 from assay.bundled.everything import server as everything
 from assay.bundled.everything_client.__main__ import main
 from assay.bundled.everything_client.form import fill
-from assay.bundled.everything_client.step import StepFailed, take_steps
-from assay.bundled.everything_client.task import Task, read_task
+from assay.bundled.everything_client.scenario import SCENARIOS
+from assay.bundled.everything_client.step import STEPS, StepFailed, take_steps
+from assay.bundled.everything_client.task import BadTask, Task, read_task
+from assay.lab.selection import client_suite
 
 SCENARIO, CONTEXT = "MCP_CONFORMANCE_SCENARIO", "MCP_CONFORMANCE_CONTEXT"
 URL = "http://127.0.0.1:9/mcp"
@@ -44,6 +46,7 @@ def test_other_arguments_than_a_server_are_wrong_usage(
     [
         ("{", "MCP_CONFORMANCE_CONTEXT is not JSON"),
         ("[]", "MCP_CONFORMANCE_CONTEXT is not a JSON object"),
+        ('{"steps": [], "oauth": {"grant": "magic"}}', "unknown grant 'magic'"),
         ("{}", "has no 'steps', which the scenario unknown needs"),
     ],
 )
@@ -95,11 +98,34 @@ async def test_the_steps_of_the_lab_are_taken() -> None:
     )
 
 
+async def test_changes_are_waited_for() -> None:
+    changed = {"do": "call_tool", "name": "test_trigger_tool_change", "arguments": {}}
+    await play(
+        {"do": "set_level", "level": "error"},
+        {"do": "listen", "notifications": {"toolsListChanged": True}},
+        changed,
+        {"do": "relist_on_change", "seconds": 5},
+        {"do": "subscribe", "uri": "test://watched-resource"},
+        {"do": "unsubscribe", "uri": "test://watched-resource"},
+        changed,
+        {"do": "wait_for", "notification": "notifications/tools/list_changed", "seconds": 5},
+    )
+
+
+def test_every_official_scenario_and_every_step_of_the_lab_is_known() -> None:
+    suite = client_suite("official").scenarios.values()
+    assert {scenario.official for scenario in suite} == SCENARIOS.keys()
+    scripts = [scenario.script for scenario in client_suite("all").scenarios.values() if scenario.script]
+    assert {step["do"] for script in scripts for step in script.steps} <= STEPS.keys()
+
+
 @pytest.mark.parametrize(
     ("step", "failure"),
     [
         ({"do": "call_tool", "name": "no such tool"}, ClientError),
         ({"do": "echo_schema", "of": "no such tool", "with": "test_simple_text"}, StepFailed),
+        ({"do": "no such tool"}, BadTask),
+        ({"do": "wait_for", "notification": "no such tool", "seconds": 1}, BadTask),
     ],
 )
 async def test_a_step_that_fails_ends_the_scenario(step: dict[str, Any], failure: type[Exception]) -> None:

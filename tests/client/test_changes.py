@@ -223,7 +223,7 @@ for message in messages():
         send({{"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params}})
     elif message["method"] == "resources/subscribe":
         answer(message, {{}})
-    elif message["method"] == "tools/call":
+    elif message["method"] in ("tools/call", "ping"):
         os._exit(3)
     else:
         answer(message, {{}})

@@ -123,6 +123,14 @@ class Client(Calls, Life):
         super().__init__(make_link, settings, retry or Retry(), on_state)
         self._group = _make_group(self, target, tls) if isinstance(target, Servers) else None
 
+    async def _first(self) -> Session:
+        try:
+            return await super()._first()
+        except BaseException:
+            if self._authorizer is not None:
+                await self._authorizer.close()
+            raise
+
     @property
     def _open_timeout(self) -> float:
         return super()._open_timeout + (0.0 if self._authorizer is None else self._authorizer.patience)
@@ -185,9 +193,8 @@ class Client(Calls, Life):
         Raises:
             ClientError: that is not possible.
         """
-        if self._open_one.is_lost:
-            await self.ping()
-        return self._open_one
+        session = self._open_one
+        return await self._replaced(session) if session.is_lost else session
 
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
         session = self._open_one

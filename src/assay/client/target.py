@@ -143,7 +143,9 @@ def _url_links(url: str, limits: ClientLimits, options: HttpOptions) -> Callable
     try:
         from assay.transport.client.http_head import check_headers
 
-        check_headers(headers or {})
+        names = {name.lower() for name in check_headers(headers or {})}
+        if authorizer is not None and "authorization" in names:
+            raise ValueError("pass auth= or the header Authorization, not both")
         if address.scheme in ("ws", "wss"):
             from assay.transport.client.websocket import WebSocketLink
 

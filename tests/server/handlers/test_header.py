@@ -101,7 +101,7 @@ def test_annotations_that_clients_would_reject_are_refused(field: dict[str, Any]
     """XH-02, XH-03, XH-04, XH-06: clients drop the whole tool, so registration must fail."""
     with pytest.raises(RegistrationError, match=problem) as caught:
         register(schema(marked=field))
-    assert str(caught.value).startswith("tool tool, parameter marked: ")
+    assert str(caught.value).startswith("tool tool: parameter marked: ")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from assay import ClientCredentials, EnterpriseAuth, OAuth, WorkloadIdentity
 
-from .task import Task
+from .task import BadTask, Task
 
 CLIENT_DOCUMENT: Final = "https://conformance-test.local/client-metadata.json"
 """Represents the client's metadata document; suites do not fetch it."""
@@ -53,3 +53,13 @@ GRANTS: Final[dict[str, Callable[[Task], Any]]] = {
     "jwt_bearer": as_workload,
     "token_exchange": as_employee,
 }
+
+
+def authorization(grant: str, task: Task) -> Any:
+    """
+    Raises:
+        BadTask: the grant is unknown, or the context lacks its data.
+    """
+    if grant not in GRANTS:
+        raise BadTask(f"unknown grant {grant!r}")
+    return GRANTS[grant](task)

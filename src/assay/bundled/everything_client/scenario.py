@@ -112,7 +112,7 @@ async def load_skills(connect: Connect, _task: Task) -> None:
             try:
                 await load_skill(client, skill)
             except InvalidAnswer as error:
-                print(f"the skill {skill.name} is not used: {error}")
+                print(f"the skill {skill.name!r} is not used: {error}")
 
 
 async def load_skill(client: Client, skill: Skill) -> None:

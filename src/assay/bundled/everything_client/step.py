@@ -5,27 +5,33 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from contextlib import AsyncExitStack
+from typing import Any, Final, Literal
 
-from assay import Change, Client, ClientError, Progress, Skill, Timeout, ToolDefinition
+from assay import Changes, Client, ClientError, Progress, Skill, Timeout, ToolDefinition
 
 from .answer import Answers
-from .authorization import GRANTS
+from .authorization import authorization
 from .scenario import load_skill
 from .task import BadTask, Connect, Task
 
 Step = dict[str, Any]
+KINDS: Final[tuple[Literal["tools", "prompts", "resources"], ...]] = ("tools", "prompts", "resources")
+NOTIFICATIONS: Final[dict[str, str]] = {
+    **{kind: f"notifications/{kind}/list_changed" for kind in KINDS},
+    "resource": "notifications/resources/updated",
+}
 
 
 async def take_steps(connect: Connect, task: Task) -> None:
     """Do what the context of the scenario lists."""
     player = Player(task)
-    async with connect(**player.options()) as player.client:
+    async with connect(**player.options()) as player.client, player.open_streams:
         await player.play(task.value("steps"))
 
 
 class StepFailed(Exception):
-    """A step cannot be taken with what the client shows."""
+    """A step had no effect, or cannot be taken with what the client shows."""
 
 
 class Player:
@@ -36,17 +42,19 @@ class Player:
         self.answers = Answers(task, self.play)
         self.tools: dict[str, ToolDefinition] = {}
         self.skills: dict[str, Skill] = {}
-        self.changes: asyncio.Queue[Change] = asyncio.Queue()
+        self.streams: dict[str, Changes] = {}
+        """Subscriptions by URI, and under "" the last `listen`."""
+        self.open_streams = AsyncExitStack()
 
     def options(self) -> dict[str, Any]:
         """The options of `Client` that the steps need."""
-        names = {step["do"] for step in self.task.value("steps")}
-        listening = {"on_change": self.changes.put_nowait} if "relist_on_change" in names else {}
-        return {**self.answers.options(), **listening, **self.authorization(), "on_log": print}
-
-    def authorization(self) -> dict[str, Any]:
-        oauth = self.task.context.get("oauth")
-        return {"auth": GRANTS[oauth["grant"]](self.task)} if oauth else {}
+        options = {**self.answers.options(), "on_log": print}
+        if oauth := self.task.context.get("oauth"):
+            options["auth"] = authorization(oauth["grant"], self.task)
+        for step in self.task.value("steps"):
+            if step["do"] == "set_level":
+                options["log_level"] = step["level"]
+        return options
 
     async def play(self, steps: Sequence[Step]) -> None:
         for step in steps:
@@ -99,13 +107,36 @@ class Player:
     async def ping(self) -> None:
         await self.client.ping()
 
+    async def set_level(self, level: str) -> None:
+        """`options` has passed it to `Client`, which sets it in the way of the revision."""
+
+    async def subscribe(self, uri: str) -> None:
+        self.streams[uri] = await self.open_streams.enter_async_context(self.client.subscribe(uri))
+
+    async def unsubscribe(self, uri: str) -> None:
+        await self.streams.pop(uri).__aexit__(None, None, None)
+
     async def listen(self, notifications: dict[str, Any]) -> None:
-        """`on_change` listens to everything."""
+        kinds = [kind for kind in KINDS if notifications.get(f"{kind}ListChanged")]
+        stream = self.client.listen(*kinds, uris=notifications.get("resourceSubscriptions", ()))
+        self.streams[""] = await self.open_streams.enter_async_context(stream)
+
+    async def wait_for(self, notification: str, seconds: float) -> None:
+        """Wait for a change that `listen` or `subscribe` has asked for."""
+        stream = next(reversed(self.streams.values()), None)
+        if stream is None or notification not in NOTIFICATIONS.values():
+            raise BadTask(f"nothing listens to {notification}")
+        try:
+            async with asyncio.timeout(seconds):
+                async for change in stream:
+                    if NOTIFICATIONS[change.kind] == notification:
+                        return
+        except TimeoutError:
+            pass
+        raise StepFailed(f"no {notification} in {seconds:g} s")
 
     async def relist_on_change(self, seconds: float) -> None:
-        async with asyncio.timeout(seconds):
-            while (await self.changes.get()).kind != "tools":
-                pass
+        await self.wait_for(NOTIFICATIONS["tools"], seconds)
         await self.list_tools()
 
     async def change_roots(self, roots: list[Step]) -> None:
@@ -148,7 +179,11 @@ STEPS: Final[dict[str, Callable[..., Awaitable[None]]]] = {
         Player.get_prompt,
         Player.complete,
         Player.ping,
+        Player.set_level,
+        Player.subscribe,
+        Player.unsubscribe,
         Player.listen,
+        Player.wait_for,
         Player.relist_on_change,
         Player.change_roots,
         Player.together,

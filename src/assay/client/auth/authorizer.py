@@ -156,7 +156,9 @@ class TokenAuthorizer:
         await self._save(record)
 
     async def _authorize(self, challenge: Challenge, version: str | None) -> None:
-        record = self._record or await self._load()
+        record = await self._load()
+        if record.tokens != self._current and not _is_stale(record.tokens) and not challenge.needs_scope:
+            return self._use(record)  # another process was first
         outcome = await self._driver().run(self._authorization.authorize(record, challenge, version))
         await self._save(outcome.record)
         if not outcome.refreshed:

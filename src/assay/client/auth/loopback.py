@@ -57,9 +57,12 @@ class LoopbackListener:
     async def _listen(self, port: int) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, limit=HEAD_BYTES)
 
-    async def wait(self, state: str) -> str:
-        """The URL of the redirect with this `state`."""
+    def expect(self, state: str) -> None:
+        """Accept the redirect with this `state`."""
         self._state = state
+
+    async def wait(self) -> str:
+        """The URL of the redirect."""
         return await self._answer
 
     async def close(self) -> None:

@@ -32,6 +32,9 @@ class Plan(NamedTuple):
     timeout: float = 60.0
     """Seconds for one authorization, with the time of the user."""
 
+    def __repr__(self) -> str:
+        return f"Plan({self.account!r})"  # without secrets
+
 
 class Connection(NamedTuple):
     """The server that tokens are for."""

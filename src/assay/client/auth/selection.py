@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from assay.transport.client.port import Authorizer
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from .service import ClientCredentials, EnterpriseAuth, WorkloadIdentity
 
     Auth = OAuth | ClientCredentials | EnterpriseAuth | WorkloadIdentity | str
+
+
+OAUTH: Final = "oauth"
+"""Instead of `OAuth()`, as other clients know it."""
 
 
 def check_server(url: str) -> None:
@@ -38,13 +42,17 @@ def make_authorizer(auth: Auth, url: Any, tls: ssl.SSLContext | None) -> Authori
     if not isinstance(url, str):
         raise TypeError("auth= is for servers with a URL")
     check_server(url)
-    if isinstance(auth, str):
+    if isinstance(auth, str) and auth != OAUTH:
         from .bearer import BearerAuthorizer
 
         return BearerAuthorizer(auth)
     from .authorizer import TokenAuthorizer
     from .plan import Connection, Plan
 
+    if auth == OAUTH:
+        from .oauth import OAuth
+
+        auth = OAuth()
     plan = getattr(auth, "plan", None)
     if not isinstance(plan, Plan):
         raise TypeError(f"auth= is a token or an authorization such as OAuth(), not {type(auth).__name__}")

@@ -35,11 +35,8 @@ class Visitor(Protocol):
 class BrowserVisitor:
     """Opens the user's browser, and listens on this machine."""
 
-    def __init__(
-        self, redirect_uri: str | None = None, open_url: Callable[[str], object] | None = None
-    ) -> None:
+    def __init__(self, redirect_uri: str | None = None) -> None:
         self._fixed = redirect_uri
-        self._open_url = open_url or webbrowser.open
         self._listener: LoopbackListener | None = None
 
     async def listen(self, preferred: str | None) -> str:
@@ -49,13 +46,10 @@ class BrowserVisitor:
 
     async def visit(self, visit: Visit) -> str:
         assert self._listener is not None
-        answer = asyncio.ensure_future(self._listener.wait(visit.state))
-        try:
-            if not await asyncio.to_thread(self._open_url, visit.url):
-                client_logger().warning("open this page in a browser to authorize the program: %s", visit.url)
-            return await answer
-        finally:
-            answer.cancel()
+        self._listener.expect(visit.state)
+        if not await asyncio.to_thread(webbrowser.open, visit.url):
+            client_logger().warning("open this page in a browser to authorize the program: %s", visit.url)
+        return await self._listener.wait()
 
     async def close(self) -> None:
         if self._listener is not None:

@@ -5,6 +5,7 @@ A tool whose annotations break the rules must not be used over HTTP (basic/trans
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -38,9 +39,9 @@ def header_parameters(schema: Any) -> tuple[HeaderParameter, ...]:
         InvalidHeader: an annotation breaks the rules.
     """
     parameters = tuple(_read(schema, (), depth=0, reachable=True))
-    names = {parameter.header.lower() for parameter in parameters}
-    if len(names) < len(parameters):
-        raise InvalidHeader("two parameters are repeated in one header")
+    for name, count in Counter(parameter.header.lower() for parameter in parameters).items():
+        if count > 1:
+            raise InvalidHeader(f"{count} parameters are repeated in one header: {name}")
     return parameters
 
 
@@ -61,9 +62,10 @@ def _read(schema: Any, path: tuple[str, ...], *, depth: int, reachable: bool) ->
 
 
 def _parameter(schema: dict[str, Any], path: tuple[str, ...]) -> HeaderParameter:
-    header = schema[KEYWORD]
+    header, kind = schema[KEYWORD], schema.get("type")
+    where = f"parameter {'.'.join(path)}: {KEYWORD}"
     if not isinstance(header, str) or not header or not TOKEN.issuperset(header):
-        raise InvalidHeader(f"{KEYWORD} is not a header name: {header!r}")
-    if schema.get("type") not in KINDS:
-        raise InvalidHeader(f"{KEYWORD} is for strings, integers and booleans: {'.'.join(path)}")
+        raise InvalidHeader(f"{where} must be a token, as header names are: {header!r}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InvalidHeader(f"{where} is for strings, integers and booleans: {kind}")
     return HeaderParameter(path, f"Mcp-Param-{header}")

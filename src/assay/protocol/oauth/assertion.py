@@ -33,6 +33,9 @@ class AssertionGrant(NamedTuple):
     issuer: str | None = None
     is_configured: bool = True
 
+    def __repr__(self) -> str:
+        return f"AssertionGrant({self.client_id!r})"
+
     def identify(self, request: GrantRequest, stored: Registration | None) -> Flow[Registration]:
         yield from ()
         return pre_registered(request.server, self.client_id, self.client_secret)
@@ -50,6 +53,9 @@ class IdentityProvider(NamedTuple):
     client_secret: str | None = None
     subject_token_type: str = "urn:ietf:params:oauth:token-type:id_token"
 
+    def __repr__(self) -> str:
+        return f"IdentityProvider({self.client_id!r})"
+
 
 class EnterpriseGrant(NamedTuple):
     """The identity provider exchanges the user's ID token for a grant at another authorization server."""
@@ -59,6 +65,9 @@ class EnterpriseGrant(NamedTuple):
     provider: IdentityProvider
     issuer: str | None = None
     is_configured: bool = True
+
+    def __repr__(self) -> str:
+        return f"EnterpriseGrant({self.client_id!r})"
 
     def identify(self, request: GrantRequest, stored: Registration | None) -> Flow[Registration]:
         yield from ()

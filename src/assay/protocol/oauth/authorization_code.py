@@ -33,6 +33,9 @@ class CodeGrant(NamedTuple):
     issuer: str | None = None
     prompt: str | None = None
 
+    def __repr__(self) -> str:
+        return f"CodeGrant({self.client_id!r})"
+
     @property
     def is_configured(self) -> bool:
         return self.client_id is not None

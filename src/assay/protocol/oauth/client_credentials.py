@@ -19,6 +19,9 @@ class CredentialsGrant(NamedTuple):
     issuer: str | None = None
     is_configured: bool = True
 
+    def __repr__(self) -> str:
+        return f"CredentialsGrant({self.client_id!r})"
+
     def identify(self, request: GrantRequest, stored: Registration | None) -> Flow[Registration]:
         yield from ()
         if self.client_secret is None:

@@ -21,12 +21,18 @@ class HttpRequest(NamedTuple):
     headers: Mapping[str, str] = {}
     body: bytes = b""
 
+    def __repr__(self) -> str:
+        return f"HttpRequest({self.method!r}, {self.url!r})"  # without credentials
+
 
 class HttpResponse(NamedTuple):
     status: int
     headers: Mapping[str, str]
     """With lower-case names."""
     body: bytes = b""
+
+    def __repr__(self) -> str:
+        return f"HttpResponse({self.status})"
 
 
 class Listen(NamedTuple):

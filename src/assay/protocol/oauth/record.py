@@ -24,6 +24,9 @@ class Registration(Struct, frozen=True, omit_defaults=True):
     dynamic: bool = False
     """Whether it was registered by this program, and can be again."""
 
+    def __repr__(self) -> str:
+        return f"Registration({self.client_id!r})"  # tracebacks and logs must not show secrets
+
 
 class Tokens(Struct, frozen=True, omit_defaults=True):
     access_token: str
@@ -36,6 +39,9 @@ class Tokens(Struct, frozen=True, omit_defaults=True):
     token_endpoint: str = ""
     """Where the refresh token may be sent."""
     client_id: str = ""
+
+    def __repr__(self) -> str:
+        return f"Tokens({self.token_type}, scopes={self.scopes})"
 
     def is_stale(self, now: float) -> bool:
         return self.expires is not None and self.expires <= now
@@ -58,6 +64,9 @@ class Record(Struct, frozen=True, omit_defaults=True):
     by_issuer: dict[str, Credentials] = {}
     key: str | UnsetType = UNSET
     """The private key of DPoP proofs, as PEM."""
+
+    def __repr__(self) -> str:
+        return f"Record({self.issuer!r})"
 
     @property
     def tokens(self) -> Tokens | None:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, get_args, get_origin
 
+from assay.protocol.http.parameter_header import KEYWORD
 from assay.server.types.metadata import REQUIRED, is_field_info, plain_items, read_details
 
-from .header import KEYWORD, Header
+from .header import Header
 
 MUTABLE: Final = (list, dict, set, bytearray)
 

@@ -214,7 +214,7 @@ class HttpLink(UrlLink):
             loop = asyncio.get_running_loop()
             loop.call_later(self._limits.close_timeout, connection.abort_if, reply)
         else:
-            connection.abort()
+            connection.abort_if(reply)  # another request may use it already
 
     def _new_reply(self, task: HttpTask, request_id: object) -> HttpReply:
         return HttpReply(self._limits, self._codec, self._receiver.receive, request_id)

@@ -49,6 +49,9 @@ class RequestLines(NamedTuple):
     lines: str
     generation: int
 
+    def __repr__(self) -> str:
+        return f"RequestLines(…, {self.generation})"
+
 
 class RefusedRequest(NamedTuple):
     """A request that the server answered with 401 or 403."""
