@@ -210,7 +210,7 @@ async def test_one_client_serves_many_tasks() -> None:
         ("http://example.com/", {"headers": {"X": "a\r\nb"}}, ValueError, "value of header X"),
         ("http://example.com/", {"headers": {"X y": "a"}}, ValueError, "not a header name"),
         (Server("s"), {"headers": {"X": "a"}}, TypeError, "for servers with a URL"),
-        (42, {}, TypeError, "connects to a Server, a URL or Stdio"),
+        (42, {}, TypeError, "connects to a Server, a URL, Stdio"),
         (Server("s"), {"revision": "2020-01-01"}, ValueError, "unknown protocol revision"),
     ],
 )

@@ -111,14 +111,19 @@ def test_what_was_requested_before_a_change_is_not_stored_after_it() -> None:
 
 
 def test_another_principal_gets_no_private_results() -> None:
-    cache = opened()
+    token = ["first"]
+    cache = ResultCache(ClientLimits(), ManualClock(), lambda: token[0])
+    cache.begin(PER_REQUEST[-1].cacheable)
     cache.put(TOOLS, [message(ttlMs=9, cacheScope="public")], cache.generation)
     cache.put((READ, "test://a"), [message(ttlMs=9, cacheScope="private")], cache.generation)
     cache.put((READ, "test://b"), [message(ttlMs=9)], cache.generation)
-    cache.forget_private()
+    generation = cache.generation
+    token[0] = "second"
     assert cache.get(TOOLS) is not None
     assert cache.get((READ, "test://a")) is None
     assert cache.get((READ, "test://b")) is None
+    cache.put((READ, "test://c"), [message(ttlMs=9)], generation)
+    assert cache.get((READ, "test://c")) is None
 
 
 # With servers.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Raw
 
@@ -29,7 +29,7 @@ from .result_cache import ResultCache
 from .retry import Retry
 from .session import CallOptions, Session
 from .settings import Settings
-from .target import HttpOptions, link_factory
+from .target import HttpOptions, Servers, link_factory, resolve
 
 if TYPE_CHECKING:
     from assay.client.auth.selection import Auth
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from .answer import ElicitationHandler, Roots, SamplingHandler
     from .changes import Changes
+    from .group import Group
     from .target import Target
 
 
@@ -47,7 +48,8 @@ class Client(Calls, Life):
             result = await client.call("add", a=1, b=2)
 
     Args:
-        target: A `Server` in this process, a URL (http, https, ws, wss), or `Stdio("command", "argument")`.
+        target: A `Server` in this process, a URL (http, https, ws, wss), `Stdio("command", "argument")`, or a
+            configuration with `mcpServers`, as a dict or the path of a JSON file.
         revision: The date of the protocol revision to use; by default the newest that both support.
         sampling: Answers `sampling/createMessage`: a function of a `SamplingRequest` that returns a `Sampled`
             or a text.
@@ -106,6 +108,7 @@ class Client(Calls, Life):
         self.timeout = timeout
         self._outputs = Outputs(self.limits)
         self._check_output = check_output
+        target, headers = resolve(target, headers)
         self._authorizer = None if auth is None else make_authorizer(auth, target, tls)
         make_link = link_factory(target, self.limits, HttpOptions(headers, tls, self._authorizer))
         handlers = Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
@@ -113,11 +116,12 @@ class Client(Calls, Life):
         identity = Identity(Implementation(name, version), handlers.capabilities(), level)
         pinned = None if revision is None else read_revision(revision)
         notices = Notices(on_log, on_change)
-        self._cache = ResultCache(self.limits)
+        self._cache = ResultCache(self.limits, principal=self._token)
         self._hub = ChangeHub()
         self._hub.observers += (self._cache.observe, self._outputs.observe)
         settings = Settings(identity, self.limits, handlers, notices, self._hub, self._cache, pinned)
         super().__init__(make_link, settings, retry or Retry(), on_state)
+        self._group = _make_group(self, target, tls) if isinstance(target, Servers) else None
 
     async def _first(self) -> Session:
         try:
@@ -130,6 +134,20 @@ class Client(Calls, Life):
     @property
     def _open_timeout(self) -> float:
         return super()._open_timeout + (0.0 if self._authorizer is None else self._authorizer.patience)
+
+    def _token(self) -> int:
+        return 0 if self._authorizer is None else self._authorizer.generation
+
+    @property
+    def servers(self) -> Mapping[str, Client]:
+        """The clients of the servers, by name, if the target is a configuration of several."""
+        return {} if self._group is None else self._group.clients
+
+    async def _open_session(self) -> Session:
+        if self._group is None:
+            return await super()._open_session()
+        await self._group.open()
+        return cast(Session, self._group)  # it has what a client uses of one
 
     async def _close(self, sessions: list[Session]) -> None:
         await self._hub.close(self.limits.close_timeout)
@@ -248,6 +266,14 @@ class Client(Calls, Life):
             except (ConnectionFailed, HttpFailure) as error:
                 failure = error
         return await self._send_again(session, SentRequest(method, params, options, idempotent), failure)
+
+
+def _make_group(client: Client, servers: Servers, tls: ssl.SSLContext | None) -> Group:
+    from .group import Group  # not at the top: few clients have several servers
+
+    group = Group(client, servers, tls)
+    client._retry = Retry(opening=0, deadline=0, restarts=0)  # those of the servers follow the policy
+    return group
 
 
 def _is_idempotent(tool: ToolDefinition) -> bool:

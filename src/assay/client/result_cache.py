@@ -72,9 +72,17 @@ class _Entry(NamedTuple):
 class ResultCache:
     """Lists and resources, until they are stale, have changed, or others need the room."""
 
-    def __init__(self, limits: ClientLimits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limits: ClientLimits,
+        clock: Callable[[], float] = time.monotonic,
+        principal: Callable[[], object] = int,
+    ) -> None:
         self._limits = limits
         self._clock = clock
+        self._principal = principal
+        """Changes with the token of the client."""
+        self._last_principal = principal()
         self._entries: OrderedDict[Key, _Entry] = OrderedDict()
         self._size = 0
         self.methods: frozenset[str] = frozenset()
@@ -92,8 +100,12 @@ class ResultCache:
         self._entries.clear()
         self._size = 0
 
-    def forget_private(self) -> None:
-        """The principal has changed, such as by another token."""
+    def _check_principal(self) -> None:
+        """Private results are for the token that they were requested with."""
+        principal = self._principal()
+        if principal == self._last_principal:
+            return
+        self._last_principal = principal
         self.generation += 1
         for key in [key for key, entry in self._entries.items() if entry.is_private]:
             self._drop(key)
@@ -113,6 +125,7 @@ class ResultCache:
             self._drop(key)
 
     def get(self, key: Key) -> list[Raw] | None:
+        self._check_principal()
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -126,6 +139,7 @@ class ResultCache:
         """Store a result that was requested at this generation, if its hints and the limits allow that."""
         hints = strictest([read_hints(result) for result in results])
         size = ENTRY_BYTES + len(key[1]) + sum(len(memoryview(result)) for result in results)
+        self._check_principal()
         self._drop(key)
         if generation != self.generation or hints.ttl_ms <= 0 or size > self._limits.cache_bytes:
             return

@@ -111,6 +111,11 @@ class SyncClient:
         return self._client.state
 
     @property
+    def servers(self) -> tuple[str, ...]:
+        """The names of the servers, if the target is a configuration of several."""
+        return tuple(self._client.servers)
+
+    @property
     def revision(self) -> str:
         """The date of the protocol revision in use."""
         return self._client.revision

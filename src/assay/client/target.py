@@ -55,7 +55,43 @@ class Stdio:
 
 
 if TYPE_CHECKING:
-    Target = LocalServer | str | Stdio
+    Target = LocalServer | str | Stdio | Mapping[str, Any] | PathLike[str]
+
+
+class ServerEntry(Struct, frozen=True):
+    """One server of a configuration."""
+
+    target: str | Stdio
+    headers: Mapping[str, str] | None = None
+
+
+class Servers(Struct, frozen=True):
+    """Several servers of a configuration, by name."""
+
+    entries: Mapping[str, ServerEntry]
+
+
+def resolve(target: Any, headers: Mapping[str, str] | None) -> tuple[Any, Mapping[str, str] | None]:
+    """A configuration as the server, or the `Servers`, that it names; other targets as they are.
+
+    Raises:
+        TypeError, ValueError: the configuration is invalid.
+        OSError: it cannot be read.
+    """
+    is_path = isinstance(target, PathLike) or (
+        isinstance(target, str) and "://" not in target and target.endswith(".json")
+    )
+    if not is_path and not isinstance(target, Mapping):
+        return target, headers
+    from .configuration import read_configuration
+
+    entries = read_configuration(target)
+    if len(entries) == 1:
+        [entry] = entries.values()
+        return entry.target, {**(entry.headers or {}), **(headers or {})} or None
+    if headers:
+        raise TypeError("headers= are for one server: write headers into the configuration")
+    return Servers(entries), None
 
 
 class HttpOptions(Struct, frozen=True):
@@ -73,6 +109,8 @@ def link_factory(target: Any, limits: ClientLimits, options: HttpOptions) -> Cal
     """
     if isinstance(target, str):
         return _url_links(target, limits, options)
+    if isinstance(target, Servers):
+        return _no_link
     if options.headers or options.tls:
         raise TypeError("headers= and tls= are for servers with a URL")
     if isinstance(target, Stdio):
@@ -81,7 +119,11 @@ def link_factory(target: Any, limits: ClientLimits, options: HttpOptions) -> Cal
         from assay.transport.client.memory import MemoryLink
 
         return lambda: MemoryLink(target, limits)
-    raise TypeError(f"a client connects to a Server, a URL or Stdio(…), not to {target!r}")
+    raise TypeError(f"a client connects to a Server, a URL, Stdio(…) or a configuration, not to {target!r}")
+
+
+def _no_link() -> Link:
+    raise TypeError("several servers have a link each")
 
 
 def _child_links(target: Stdio, limits: ClientLimits) -> Callable[[], Link]:

@@ -60,6 +60,10 @@ class TokenAuthorizer:
 
     # The port.
 
+    @property
+    def generation(self) -> int:
+        return self._generation
+
     async def lines(self, method: str, url: str) -> RequestLines:
         record = self._record if self._record is not None else await self._load()
         tokens = record.tokens

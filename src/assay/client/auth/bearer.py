@@ -17,6 +17,7 @@ class BearerAuthorizer:
     """
 
     patience = 0.0
+    generation = 0
 
     def __init__(self, token: str) -> None:
         if not TOKEN.fullmatch(token):

@@ -74,6 +74,11 @@ class Authorizer(Protocol):
         """Seconds that an authorization may take, beyond the time of the request itself."""
         ...
 
+    @property
+    def generation(self) -> int:
+        """Changes with the token: what a server sent for one token may not be for another."""
+        ...
+
     async def lines(self, method: str, url: str) -> RequestLines:
         """The lines for the head of a request; none before there is a token.
 
