@@ -106,6 +106,10 @@ async def abandoned_calls(port: int, tally: Tally) -> None:
     await _hang_up(port, post(call("slow", seconds=0.5)))
 
 
+async def connection_churn(port: int, tally: Tally) -> None:
+    await _ask(port, tally, post(call("add", a=1, b=2)))
+
+
 async def listen_streams(port: int, tally: Tally) -> None:
     await _hold(port, listen())
 
@@ -165,6 +169,7 @@ PLANS: Final = {
     "listen-streams": Plan("listen streams, held open", listen_streams, 1500, 1500),
     "unfinished-bodies": Plan("bodies of 4 MiB without their end", unfinished_bodies, 250, 250, 256),
     "closed-websockets": Plan("WebSockets closed during a call", closed_websockets, 8, 1400),
+    "connection-churn": Plan("connections for one call each", connection_churn, 16),
     "large-messages": Plan("WebSocket messages of 4 MiB", large_messages, 4),
     "small-frames": Plan("WebSocket messages in frames of one byte", small_frames, 4),
     "hang-ups": Plan("connections reset during a call", hang_ups, 8, 800),
