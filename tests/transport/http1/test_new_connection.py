@@ -62,7 +62,7 @@ class Scene(MemoryClient):
         return self
 
     async def take_turn(self) -> None:
-        """Let so much time pass that the next may continue."""
+        """Advance the clock until the next may continue."""
         self.time += 10.0
         self.server.turns._take_next(HOSTILE_CLIENT)
         await settle()

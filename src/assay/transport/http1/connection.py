@@ -44,7 +44,7 @@ HANG_UP: Final = 0.25
 TOO_MANY: Final = unavailable("too many connections")
 TOO_FAST: Final = unavailable("too many new connections")
 PROXIED: Final = "proxied"
-"""Stands in for the clients behind a proxy: there may be several."""
+"""The clients behind a proxy: there may be several."""
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 
 
