@@ -7,32 +7,40 @@ import gc
 import socket
 import ssl
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from math import inf
 from typing import Any
 
 import pytest
+import uvloop
 
-from assay import Server
+from assay import Limits, Server
 from assay.protocol import time_share
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
 from assay.protocol.http.client_address import read_networks
 from assay.transport.http1 import turn_queue
+from assay.transport.http1.connection import HttpConnection
 from assay.transport.http1.new_connection import CONNECTION_SECONDS, DelayedConnection
-from assay.transport.http1.server_state import SWEEP_INTERVAL
+from assay.transport.http1.server_state import SWEEP_INTERVAL, ServerState
 from assay.transport.http1.tls_listener import TlsHandshake
+from tests.driving.answer import PATIENCE
 from tests.driving.raw_socket import UPGRADE
 from tests.transport.http1.memory_client import (
+    ClosableApp,
     MemoryClient,
     Wire,
     echo,
     get,
     part,
     post,
+    read_answers,
     settle,
     start,
 )
 
-HOSTILE, ORDINARY = "10.0.0.66", "10.0.0.1"
+Run = Callable[[Coroutine[Any, Any, tuple[bool, bytes]]], tuple[bool, bytes]]
+HOSTILE = "10.0.0.66"
+CLIENT = ("address", "127.0.0.1")
 HOSTILE_CLIENT = ("address", HOSTILE)
 
 
@@ -195,6 +203,44 @@ async def test_stopping_server_closes_what_waits() -> None:
     wire = scene.intrude()
     await scene.leave()
     assert wire.lost
+
+
+class Company:
+    """A connection whose client is served all the time."""
+
+    deadline = inf
+
+    def active_client(self, since: float) -> str:
+        return "another client"
+
+    def expire(self) -> None: ...
+
+    wind_down = finish = abort = expire
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_delayed_connection_is_served_on_every_event_loop(run: Run) -> None:
+    async def main() -> tuple[bool, bytes]:
+        server, company = ServerState(ClosableApp(echo), Limits()), Company()
+        server.admit(company)
+        server.time_shares.charge(CLIENT, 0.01)
+        listening = await server.loop.create_server(lambda: HttpConnection(server), "127.0.0.1", 0)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                port = listening.sockets[0].getsockname()[1]
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.write(post(b"1") + get(b"/", b"connection: close"))
+                answers = await reader.read()
+                return server.time_shares.wait_for(CLIENT) == 0, answers
+        finally:
+            writer.close()
+            listening.close()
+            server.remove(company)
+            await server.close(1.0)
+
+    waited, answers = run(main())
+    assert waited
+    assert len(read_answers(answers, ["POST", "GET"], ended=True)) == 2
 
 
 # WebSockets
