@@ -34,11 +34,11 @@ async def test_a_trusted_server_is_asked(tmp_path: Path, host: str) -> None:
 async def test_the_certificate_of_another_host_is_refused(tmp_path: Path) -> None:
     authority = Authority(tmp_path, "authority")
     async with encrypted(authority) as address:
-        with pytest.raises(AuthorizationFailed, match="CERTIFICATE_VERIFY_FAILED.*pass tls="):
+        with pytest.raises(AuthorizationFailed, match=r"CERTIFICATE_VERIFY_FAILED.*pass tls="):
             await get(address, "as.example", authority)
 
 
 async def test_an_untrusted_certificate_is_refused(tmp_path: Path) -> None:
     async with encrypted(Authority(tmp_path, "authority")) as address:
-        with pytest.raises(AuthorizationFailed, match="CERTIFICATE_VERIFY_FAILED.*pass tls="):
+        with pytest.raises(AuthorizationFailed, match=r"CERTIFICATE_VERIFY_FAILED.*pass tls="):
             await get(address, "localhost", None)
