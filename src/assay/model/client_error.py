@@ -25,6 +25,16 @@ if TYPE_CHECKING:
 BODY_CHARACTERS: Final = 500
 """How much of a body an error shows."""
 COMMAND_CHARACTERS: Final = 200
+SIGNALS: Final = {
+    1: "SIGHUP",
+    2: "SIGINT",
+    6: "SIGABRT",
+    9: "SIGKILL",
+    11: "SIGSEGV",
+    13: "SIGPIPE",
+    15: "SIGTERM",
+}
+"""Those that end servers, with the same number on every system."""
 
 
 def visible(text: str) -> str:
@@ -49,7 +59,7 @@ class ServerDied(ConnectionFailed):
 
     Args:
         command: The command that started it.
-        exit_code: Its exit code; negative for a signal, None if it closed its output but still runs.
+        exit_code: Its exit code; negative for a signal, None if it only closed its input or output.
         stderr: The last lines that it wrote to standard error.
         stray: Lines on standard output that were no messages.
     """
@@ -75,13 +85,10 @@ class ServerDied(ConnectionFailed):
 
 def _ending(code: int | None) -> str:
     if code is None:
-        return "closed its output"
+        return "closed its input or output, but has not ended"
     if code >= 0:
         return f"ended with exit code {code}"
-    from signal import Signals
-
-    known = code in {-number for number in Signals}
-    return f"was ended by signal {Signals(-code).name if known else -code}"
+    return f"was ended by signal {SIGNALS.get(-code, -code)}"
 
 
 def _silent(code: int | None) -> str:
