@@ -10,6 +10,8 @@ from assay.model.version import VERSION
 
 _NAMES_BY_MODULE = {
     "assay.client.client": "Client",
+    "assay.client.retry": "Retry",
+    "assay.client.state": "ClientState StateChange",
     "assay.client.sync_client": "SyncClient",
     "assay.client.target": "Stdio",
     "assay.model.answer": "Elicited Root Sampled",

@@ -1,4 +1,7 @@
 from assay.client.client import Client as Client
+from assay.client.retry import Retry as Retry
+from assay.client.state import ClientState as ClientState
+from assay.client.state import StateChange as StateChange
 from assay.client.sync_client import SyncClient as SyncClient
 from assay.client.target import Stdio as Stdio
 from assay.model.answer import Elicited as Elicited

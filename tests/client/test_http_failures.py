@@ -20,6 +20,7 @@ from assay import (
     Timeout,
 )
 from assay.revisions.registry import HANDSHAKE
+from assay.transport.client import http_pool
 from tests.client.scripted import (
     DISCOVERY,
     INITIALIZED,
@@ -279,6 +280,22 @@ async def test_a_connection_that_closed_while_idle_is_replaced() -> None:
         for writer in server.connections:
             writer.transport.abort()
         await client.tools()
+
+
+async def test_a_program_that_blocked_the_loop_does_not_call_into_a_closed_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        writer.write(http_response("200 OK", result(request, {"content": []})))
+
+    async with raw_http(answering(respond)) as server, Client(server.url) as client:
+        await client.call("pay")
+        monkeypatch.setattr(http_pool, "STALE", 0.0)
+        for writer in server.connections:
+            # At once, so that the client's loop has no turn to notice it.
+            writer.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+        await client.call("pay")
+        assert len(server.connections) == 2
 
 
 async def test_a_request_without_an_effect_is_repeated_if_its_connection_closed() -> None:

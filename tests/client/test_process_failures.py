@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay import Client, ClientLimits, ConnectionFailed, InvalidAnswer, ServerDied, Stdio, Timeout
+from assay import Client, ClientLimits, ConnectionFailed, InvalidAnswer, Retry, ServerDied, Stdio, Timeout
 from assay.revisions.registry import HANDSHAKE
 from tests.client.everything import python
 from tests.client.scripted import INITIALIZED, PROCESS, process
@@ -246,7 +246,9 @@ async def test_a_request_without_an_effect_survives_the_death_of_the_process(tmp
 
 
 async def test_without_restarts_a_dead_process_stays_dead() -> None:
-    async with Client(process("for message in messages(): os._exit(1)"), restarts=0) as client:
+    async with Client(
+        process("for message in messages(): os._exit(1)"), retry=Retry(deadline=0, restarts=0)
+    ) as client:
         for _ in range(2):
             with pytest.raises(ServerDied):
                 await client.tools()

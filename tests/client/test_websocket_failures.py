@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from assay import Client, ClientError, ClientLimits, ConnectionFailed, HttpFailure, InvalidAnswer, Timeout
+from assay import (
+    Client,
+    ClientError,
+    ClientLimits,
+    ConnectionFailed,
+    HttpFailure,
+    InvalidAnswer,
+    Retry,
+    Timeout,
+)
 from tests.client.scripted import DISCOVERY, HttpRequest, Writer, http_response, raw_http
 from tests.driving.answer import PATIENCE
 
@@ -61,7 +70,10 @@ async def large(connection: ServerConnection, message: dict[str, Any]) -> None:
 async def test_a_connection_that_fails_is_one_clear_error(
     behaviour: Behaviour, kind: type[ClientError], text: str
 ) -> None:
-    async with serving(behaviour) as url, Client(url, limits=LIMITS, restarts=0) as client:
+    async with (
+        serving(behaviour) as url,
+        Client(url, limits=LIMITS, retry=Retry(deadline=0, restarts=0)) as client,
+    ):
         with pytest.raises(kind) as failure:
             await client.call("anything")
         assert text in str(failure.value)

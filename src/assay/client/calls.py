@@ -38,13 +38,15 @@ class Calls:
         *,
         timeout: float | None = DEFAULT,
         progress: Callback | None = None,
+        idempotent: bool | None = None,
     ) -> Any:
-        """Send a request of any method and return its result, decoded from JSON.
+        """Send a request of any method and return its result, decoded from JSON. `idempotent` as for
+        `call_tool`.
 
         Raises:
             ClientError: no answer, or an error.
         """
-        return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress))
+        return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress, idempotent))
 
     async def _request(
         self,
@@ -52,6 +54,7 @@ class Calls:
         params: dict[str, Any] | None,
         timeout: float | None = DEFAULT,
         progress: Callback | None = None,
+        idempotent: bool | None = None,
     ) -> Raw:
         raise NotImplementedError
 
@@ -107,6 +110,7 @@ class Calls:
         progress: Callback | None = None,
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
+        idempotent: bool | None = None,
     ) -> ToolResult:
         """Call a tool, with options.
 
@@ -118,6 +122,9 @@ class Calls:
             progress: Called with each `Progress` that the server reports.
             check: Whether a failure of the tool is raised; otherwise look at `is_error`.
             meta: Further entries of the request's `_meta`.
+            idempotent: Whether the call may be sent again if the connection is lost before the answer. By
+                default this is so if `tools()` has returned the tool with `readOnlyHint` or
+                `idempotentHint`.
 
         Raises:
             ToolFailed: the tool reported a failure; also a `ToolError`.
@@ -126,7 +133,7 @@ class Calls:
         params: dict[str, Any] = {"name": name, "arguments": arguments if arguments is not None else {}}
         if meta is not None:
             params["_meta"] = dict(meta)
-        raw = await self._call_tool(params, timeout, progress)
+        raw = await self._call_tool(params, timeout, progress, idempotent)
         try:
             result = _tool_result_decoder()(raw)
         except (msgspec.DecodeError, RecursionError):
@@ -136,16 +143,20 @@ class Calls:
         return result
 
     async def _call_tool(
-        self, params: dict[str, Any], timeout: float | None, progress: Callback | None
+        self,
+        params: dict[str, Any],
+        timeout: float | None,
+        progress: Callback | None,
+        idempotent: bool | None,
     ) -> Raw:
         try:
-            return await self._request("tools/call", params, timeout, progress)
+            return await self._request("tools/call", params, timeout, progress, idempotent)
         except ServerError as error:
             if error.code != HEADER_MISMATCH:
                 raise
         # The tool repeats arguments in headers that this client does not know, or that have changed.
         await self.tools()
-        return await self._request("tools/call", params, timeout, progress)
+        return await self._request("tools/call", params, timeout, progress, idempotent)
 
     async def read(self, uri: str, *, timeout: float | None = DEFAULT) -> list[Contents]:
         """Read a resource. Most have one part.

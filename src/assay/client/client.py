@@ -1,29 +1,27 @@
-"""The client that users create: opens a session, keeps it usable, and closes it."""
+"""The client that users create."""
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from collections.abc import Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw
 
-from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed
+from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed, HttpFailure
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import Implementation, ToolDefinition
 from assay.model.version import VERSION
 from assay.protocol.http.parameter_header import InvalidHeader, header_parameters
 from assay.protocol.opening import Identity, read_revision
-from assay.transport.client.port import REPEATABLE, SessionGone
 
 from .answer import Handlers, read_roots
 from .callback import Callback
 from .calls import DEFAULT, Calls
 from .incoming import Notices
-from .listing import StaleCursor
+from .life import Life, SentRequest
 from .log import client_logger
+from .retry import Retry
 from .session import CallOptions, Session
 from .settings import Settings
 from .target import HttpOptions, link_factory
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from .target import Target
 
 
-class Client(Calls):
+class Client(Calls, Life):
     """A client of one MCP server, over every transport and in every protocol revision.
 
         async with Client("https://example.com/mcp") as client:
@@ -59,8 +57,9 @@ class Client(Calls):
         capabilities: Further capabilities to declare, such as extensions, or `{"sampling": {"tools": {}}}` if
             the sampling handler supports tools.
         limits: What a server can make the client hold or wait for; see `ClientLimits`.
-        restarts: How often a server that died is started, or a lost connection opened, again. Only requests
-            without an effect are sent twice.
+        retry: How long and how often to try again after failures; see `Retry`. Only requests without an
+            effect are sent twice.
+        on_state: Called with a `StateChange` when the connection is lost, opened again, or closed.
 
     Handlers and callbacks may be plain or coroutine functions. Plain ones run on the event loop.
 
@@ -86,77 +85,21 @@ class Client(Calls):
         version: str = VERSION,
         capabilities: Mapping[str, Any] | None = None,
         limits: ClientLimits | None = None,
-        restarts: int = 1,
+        retry: Retry | None = None,
+        on_state: Callback | None = None,
     ) -> None:
         self.limits = limits or ClientLimits()
         self.timeout = timeout
-        self._make_link = link_factory(target, self.limits, HttpOptions(headers, tls))
+        make_link = link_factory(target, self.limits, HttpOptions(headers, tls))
         handlers = Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
         level = log_level or (None if on_log is None else "info")
         identity = Identity(Implementation(name, version), handlers.capabilities(), level)
         pinned = None if revision is None else read_revision(revision)
         notices = Notices(on_log, on_change)
-        self._settings = Settings(identity, self.limits, handlers, notices, pinned)
-        self._restarts = restarts
-        self._session: Session | None = None
-        self._opening: asyncio.Lock | None = None
-        self._closing: asyncio.Task[None] | None = None
-        self._retired: list[Session] = []
-        """Sessions that the server has ended, with calls in progress."""
-
-    # Life.
-
-    async def open(self) -> Self:
-        """Connect; `async with` does this.
-
-        Raises:
-            ClientError: the server cannot be reached, or has no common revision.
-        """
-        if self._session is not None:
-            raise ClientError("the client is already open")
-        self._opening, self._closing = asyncio.Lock(), None
-        self._session = await self._open_session()
-        return self
-
-    async def _open_session(self) -> Session:
-        session = Session(self._make_link, self._settings)
-        await session.open(self._open_timeout)
-        return session
-
-    @property
-    def _open_timeout(self) -> float:
-        limits = self.limits
-        return (self.timeout or 60.0) + limits.connect_timeout + limits.probe_timeout
-
-    async def close(self) -> None:
-        """Close the connection, from any task, in bounded time. Calls in progress end with `ClientClosed`.
-        Idempotent."""
-        if self._closing is None:
-            session, self._session = self._session, None
-            if session is None:
-                return
-            self._closing = asyncio.get_running_loop().create_task(self._close([session, *self._retired]))
-        # Shielded: a caller that is cancelled must not leave a process behind.
-        await asyncio.shield(self._closing)
-
-    async def _close(self, sessions: list[Session]) -> None:
-        self._retired = []
-        for session in sessions:
-            await session.close()
-
-    async def __aenter__(self) -> Self:
-        return await self.open()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
+        settings = Settings(identity, self.limits, handlers, notices, pinned)
+        super().__init__(make_link, settings, retry or Retry(), on_state)
 
     # What is known of the server.
-
-    @property
-    def is_open(self) -> bool:
-        return self._session is not None
 
     @property
     def revision(self) -> str:
@@ -190,6 +133,7 @@ class Client(Calls):
 
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
         session = self._open_one
+        self._idempotent_tools = frozenset(tool.name for tool in tools if _is_idempotent(tool))
         if session.agreed.revision.http.mirrored is None:
             return tools
         usable = [tool for tool in tools if _has_valid_headers(tool)]
@@ -201,7 +145,7 @@ class Client(Calls):
         notification, the server asks when it needs the roots."""
         await self._open_one.announce_roots()
 
-    # Requests, and sessions that end before the client does.
+    # Requests.
 
     async def _request(
         self,
@@ -209,58 +153,24 @@ class Client(Calls):
         params: dict[str, Any] | None,
         timeout: float | None = DEFAULT,
         progress: Callback | None = None,
+        idempotent: bool | None = None,
     ) -> Raw:
         session = self._session
         if session is None:
             raise ClientClosed
         options = CallOptions(self.timeout if timeout is DEFAULT else timeout, progress)
-        if session.is_lost:
-            session = await self._replace(session)
-            _check_cursor(params)
-        try:
-            return await session.request(method, params, options)
-        except SessionGone:
-            pass  # the server refused the request with its session: it had no effect
-        except ConnectionFailed:
-            if not session.is_lost or method not in REPEATABLE or self._restarts <= 0:
-                raise
-        session = await self._replace(session)
-        _check_cursor(params)
-        return await session.request(method, params, options)
-
-    async def _replace(self, lost: Session) -> Session:
-        """A new session instead of one that ended.
-
-        Raises:
-            ClientError: it cannot be opened, or has been opened too often.
-        """
-        assert self._opening is not None
-        async with self._opening:
-            if self._session is None:
-                raise ClientClosed
-            if self._session is not lost:
-                return self._session  # another call was first
-            if lost.is_lost:
-                if self._restarts <= 0:
-                    raise lost.reason
-                self._restarts -= 1
-                await lost.close()
-            else:
-                # Other calls may still get their answers.
-                self._retired = [each for each in self._retired if not each.is_closed] + [lost]
-                lost.spawn(lost.retire())
-            session = await self._open_session()
-            if self._session is None:  # closed meanwhile
-                await session.close()
-                raise ClientClosed
-            self._session = session
-            return session
+        failure: ClientError | None = None
+        if not self._is_troubled:
+            try:
+                return await session.request(method, params, options)
+            except (ConnectionFailed, HttpFailure) as error:
+                failure = error
+        return await self._send_again(session, SentRequest(method, params, options, idempotent), failure)
 
 
-def _check_cursor(params: dict[str, Any] | None) -> None:
-    """Cursors are not kept across sessions (server/utilities/pagination)."""
-    if params is not None and "cursor" in params:
-        raise StaleCursor("the session has ended, and with it the list: read it again from its beginning")
+def _is_idempotent(tool: ToolDefinition) -> bool:
+    hints = tool.annotations
+    return hints is not None and bool(hints.read_only_hint or hints.idempotent_hint)
 
 
 def _has_valid_headers(tool: ToolDefinition) -> bool:

@@ -16,7 +16,8 @@ from assay.model.client_error import (
     Timeout,
 )
 from assay.protocol.opening import Agreement, Attempt, Refusal, agree
-from assay.revisions.revision import Revision
+from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Opening, Revision
 from assay.transport.client.port import Link
 
 from .remembered import forget, recall, remember
@@ -36,12 +37,33 @@ class Conversation(Protocol):
     async def renew(self) -> None:
         """Connect again: the server ended the connection."""
 
+    async def switch(self, link: Link) -> None:
+        """Use another link."""
+
 
 async def negotiate(conversation: Conversation, settings: Settings) -> Agreement:
     """
     Raises:
         ClientError: the server cannot be reached, or does not agree to a revision.
     """
+    try:
+        return await _agree(conversation, settings)
+    except HttpFailure as error:
+        pinned = settings.pinned
+        is_newer = pinned is not None and pinned.opening is Opening.PER_REQUEST
+        older = None if is_newer else conversation.link.fallback(error)
+        if older is None:
+            raise
+        refusal = error
+    remember(older.endpoint, HANDSHAKE[-1])  # so that nothing comes before `initialize`
+    try:
+        await conversation.switch(older)
+    except ClientError as error:
+        raise refusal from error
+    return await _agree(conversation, settings)
+
+
+async def _agree(conversation: Conversation, settings: Settings) -> Agreement:
     endpoint = conversation.link.endpoint
     steps = agree(settings.identity, settings.pinned, recall(endpoint))
     attempt = next(steps)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from .answer import ElicitationHandler, Roots, SamplingHandler
     from .callback import Callback
+    from .retry import Retry
 
 
 class ClientOptions(TypedDict, total=False):
@@ -31,4 +32,5 @@ class ClientOptions(TypedDict, total=False):
     version: str
     capabilities: Mapping[str, Any] | None
     limits: ClientLimits | None
-    restarts: int
+    retry: Retry | None
+    on_state: Callback | None

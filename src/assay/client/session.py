@@ -72,8 +72,14 @@ def received_error(raw: Raw | UnsetType) -> ClientError:
 class Session:
     """Implements `Receiver` for its link, and `Tasks` for what runs beside calls."""
 
-    def __init__(self, make_link: Callable[[], Link], settings: Settings) -> None:
+    def __init__(
+        self,
+        make_link: Callable[[], Link],
+        settings: Settings,
+        on_lost: Callable[[Session], None] | None = None,
+    ) -> None:
         self._make_link = make_link
+        self._on_lost = on_lost
         self._settings = settings
         self._limits = settings.limits
         self.link = make_link()
@@ -114,6 +120,11 @@ class Session:
         except BaseException:
             await self.close()
             raise
+
+    async def switch(self, link: Link) -> None:
+        """Use another link, which takes over the connections of this one."""
+        self.link = link
+        await link.open(self)
 
     async def renew(self) -> None:
         """Connect again: the server ended the connection."""
@@ -324,10 +335,12 @@ class Session:
         return self._why_lost()
 
     def lost(self, reason: Callable[[], ClientError]) -> None:
-        if not self.is_lost:
-            self._why_lost = reason
-        self.is_lost = True
+        if self.is_lost:
+            return
+        self.is_lost, self._why_lost = True, reason
         self._sent.close(reason)
+        if self._on_lost is not None and not self.is_closed:
+            self._on_lost(self)
 
     # Tasks beside the calls.
 

@@ -23,6 +23,7 @@ from .callback import Callback
 from .calls import DEFAULT
 from .client import Client
 from .options import ClientOptions
+from .state import ClientState
 
 if TYPE_CHECKING:
     from .target import Target
@@ -117,6 +118,11 @@ class SyncClient:
         return self._client.is_open
 
     @property
+    def state(self) -> ClientState:
+        """Whether the server can be reached; see `Client.state`."""
+        return self._client.state
+
+    @property
     def revision(self) -> str:
         """The date of the protocol revision in use."""
         return self._client.revision
@@ -173,10 +179,17 @@ class SyncClient:
         progress: Callback | None = None,
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
+        idempotent: bool | None = None,
     ) -> ToolResult:
         """Call a tool, with options; see `Client.call_tool`."""
         work = self._client.call_tool(
-            name, arguments, timeout=timeout, progress=progress, check=check, meta=meta
+            name,
+            arguments,
+            timeout=timeout,
+            progress=progress,
+            check=check,
+            meta=meta,
+            idempotent=idempotent,
         )
         return self._run(work)
 
@@ -212,6 +225,8 @@ class SyncClient:
         *,
         timeout: float | None = DEFAULT,
         progress: Callback | None = None,
+        idempotent: bool | None = None,
     ) -> Any:
         """Send a request of any method; see `Client.request`."""
-        return self._run(self._client.request(method, params, timeout=timeout, progress=progress))
+        work = self._client.request(method, params, timeout=timeout, progress=progress, idempotent=idempotent)
+        return self._run(work)

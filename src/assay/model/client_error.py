@@ -39,6 +39,9 @@ class ClientError(AssayError):
 class ConnectionFailed(ClientError, ConnectionError):
     """The server cannot be reached, or the connection has ended."""
 
+    unsent = False
+    """Whether the request has certainly not reached the server, because no connection could be opened."""
+
 
 class ServerDied(ConnectionFailed):
     """The server's process has ended.

@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 
 from msgspec import Struct
 
-from assay.model.client_error import ConnectionFailed, InvalidAnswer, ServerDied, quoted_lines
+from assay.model.client_error import ConnectionFailed, HttpFailure, InvalidAnswer, ServerDied, quoted_lines
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
 from assay.model.jsonrpc import Notification
@@ -63,6 +63,7 @@ class Command(Struct, frozen=True):
 
 class ChildLink(asyncio.SubprocessProtocol):
     is_stateless = False
+    is_process = True
 
     def __init__(self, command: Command, limits: ClientLimits) -> None:
         self._command = command
@@ -79,6 +80,7 @@ class ChildLink(asyncio.SubprocessProtocol):
         self._exited = asyncio.Event()
         self._open_pipes = {1, 2}
         self._is_closing = False
+        self._exit_code: int | None = None
 
     @property
     def endpoint(self) -> str:
@@ -124,6 +126,9 @@ class ChildLink(asyncio.SubprocessProtocol):
         if self._stdin is not None and not self._stdin.is_closing():
             self._stdin.write(encode(notice) + b"\n")
 
+    def fallback(self, failure: HttpFailure) -> None:
+        return
+
     async def follow(self, revision: Revision) -> None:
         return
 
@@ -134,6 +139,9 @@ class ChildLink(asyncio.SubprocessProtocol):
         return quoted_lines(self._errors.lines, self._stray)
 
     # Callbacks of the event loop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._process = cast(asyncio.SubprocessTransport, transport)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
@@ -158,6 +166,8 @@ class ChildLink(asyncio.SubprocessProtocol):
         self._report_end()
 
     def process_exited(self) -> None:
+        if not self._is_closing:  # otherwise the code says nothing about the server
+            self._exit_code = self._process.get_returncode()
         self._exited.set()
         self._writable.set()
         if self._open_pipes and not self._is_closing:
@@ -195,11 +205,14 @@ class ChildLink(asyncio.SubprocessProtocol):
         elif 1 not in self._open_pipes and not self._exited.is_set() and not self._is_closing:
             # It closed its output: usually it is about to end, and then its exit code is worth waiting for.
             loop = asyncio.get_running_loop()
-            loop.call_later(self._limits.close_timeout, self._receiver.lost, self._death)
+            loop.call_later(self._limits.close_timeout, self._report_closed_output)
+
+    def _report_closed_output(self) -> None:
+        if not self._is_closing:
+            self._receiver.lost(self._death)
 
     def _death(self) -> ServerDied:
-        code = None if self._transport is None else self._transport.get_returncode()
-        return ServerDied(self._command.text, code, self._errors.lines, self._stray)
+        return ServerDied(self._command.text, self._exit_code, self._errors.lines, self._stray)
 
     # Closing: end of input, SIGTERM, SIGKILL (basic/lifecycle#shutdown), each in bounded time.
 

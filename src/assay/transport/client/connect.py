@@ -25,11 +25,21 @@ async def connect(make: Callable[[], P], address: Address, tls: ssl.SSLContext |
         async with asyncio.timeout(timeout):
             return await _connect_to_any(make, address, context, timeout)
     except TimeoutError as error:
-        raise ConnectionFailed(f"cannot connect to {address.url}: no answer in {timeout:g} s") from error
+        raise unreachable(address, f"no answer in {timeout:g} s; is a firewall in between?") from error
+    except ssl.SSLError as error:
+        # Not an address that cannot be reached: to try again would not help.
+        raise ConnectionFailed(f"cannot connect to {address.url}: {_problem(error)}") from error
     except (OSError, ValueError) as error:
         if isinstance(error, ConnectionFailed):
             raise
-        raise ConnectionFailed(f"cannot connect to {address.url}: {_problem(error)}") from error
+        raise unreachable(address, _problem(error)) from error
+
+
+def unreachable(address: Address, problem: str) -> ConnectionFailed:
+    """The error for a connection that could not be opened: nothing was sent."""
+    failure = ConnectionFailed(f"cannot connect to {address.url}: {problem}")
+    failure.unsent = True
+    return failure
 
 
 async def _connect_to_any(

@@ -23,12 +23,14 @@ from .http_head import check_headers, mirror_lines, request_head, user_lines
 from .http_hint import failure_hint
 from .http_pool import HttpPool
 from .http_reply import EVENT_STREAM, HttpReply
-from .port import REPEATABLE, Outgoing, Receiver, SessionGone
+from .port import REPEATABLE, Link, Outgoing, Receiver, SessionGone
 from .url import Address, redirected
 
 ACCEPT: Final = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 KEEPS_METHOD: Final = frozenset({307, 308})
+NO_POST: Final = frozenset({400, 404, 405})
+"""Statuses for `initialize` that HTTP+SSE servers answer with (basic/transports#backwards-compatibility)."""
 SESSION: Final = "mcp-session-id"
 RECONNECTS: Final = 5
 """Attempts to reach a stream again without receiving anything from it."""
@@ -42,7 +44,7 @@ class _Refusal(Struct):
     error: ErrorBody
 
 
-class _Task(NamedTuple):
+class HttpTask(NamedTuple):
     """A request to send: everything but where it goes."""
 
     method: str
@@ -53,6 +55,7 @@ class _Task(NamedTuple):
 
 class HttpLink:
     is_stateless = True
+    is_process = False
 
     def __init__(
         self,
@@ -88,6 +91,13 @@ class HttpLink:
     def context(self) -> str:
         return ""
 
+    def fallback(self, failure: HttpFailure) -> Link | None:
+        if failure.status not in NO_POST:
+            return None
+        from .http_sse import SseLink
+
+        return SseLink(self)
+
     async def send(self, message: Outgoing, revision: Revision) -> None:
         if not isinstance(message, Request) or message.method == "subscriptions/listen":
             # Not within the limit: a call may wait for the answer to a question, and streams stay open.
@@ -104,7 +114,7 @@ class HttpLink:
         lines = ACCEPT if is_opening else ACCEPT + self._session_lines(revision)
         lines += mirror_lines(message, revision, self._parameters)
         repeatable = request_id is None or message.method in REPEATABLE  # type: ignore[union-attr]
-        task = _Task("POST", lines, encode(message), repeatable)
+        task = HttpTask("POST", lines, encode(message), repeatable)
         session = self.session_id
         reply = await self._exchange(task, request_id)
         if not reply.is_success:
@@ -134,7 +144,7 @@ class HttpLink:
             raise InvalidAnswer("the server's Mcp-Session-Id is not visible ASCII")
         return session
 
-    async def _exchange(self, task: _Task, request_id: object) -> HttpReply:
+    async def _exchange(self, task: HttpTask, request_id: object) -> HttpReply:
         """Send a request and wait for its response, over redirects within the origin."""
         address, redirects = self._address, 0
         while True:
@@ -157,12 +167,12 @@ class HttpLink:
             raise failure
         return following
 
-    async def _exchange_once(self, task: _Task, address: Address, request_id: object) -> HttpReply:
+    async def _exchange_once(self, task: HttpTask, address: Address, request_id: object) -> HttpReply:
         head = request_head(task.method, address, self._user_lines + task.lines)
         length = f"Content-Length: {len(task.body)}\r\n\r\n" if task.method == "POST" else "\r\n"
         request = (head + length).encode("latin-1") + task.body
         connection = self._pool.take_idle() or await self._pool.open()
-        reply = HttpReply(self._limits, self._codec, self._receiver.receive, request_id)
+        reply = self._new_reply(task, request_id)
         loop = asyncio.get_running_loop()
         connection.exchange(request, reply)
         try:
@@ -179,6 +189,9 @@ class HttpLink:
             # The server should end the stream now; then the connection can be used again.
             loop.call_later(self._limits.close_timeout, connection.abort_if, reply)
         return reply
+
+    def _new_reply(self, task: HttpTask, request_id: object) -> HttpReply:
+        return HttpReply(self._limits, self._codec, self._receiver.receive, request_id)
 
     def _take_body(self, reply: HttpReply) -> None:
         body = reply.body
@@ -219,7 +232,10 @@ class HttpLink:
                 raise ConnectionFailed(f"the answer did not arrive on {RECONNECTS} further streams")
             await asyncio.sleep(_delay(reply))
             last, retry_ms = reply.events.last_event_id, reply.events.retry_ms
-            reply = await self._get(revision, last, request_id)
+            try:
+                reply = await self._get(revision, last, request_id)
+            except ConnectionFailed:
+                continue  # it counts as an attempt
             if not reply.is_stream:
                 raise self._failure(reply, self.session_id)
             if reply.events.last_event_id:
@@ -230,7 +246,7 @@ class HttpLink:
     async def _get(self, revision: Revision, last: str, request_id: object) -> HttpReply:
         resume = f"Last-Event-ID: {last}\r\n" if last.isascii() and last.isprintable() and last else ""
         lines = f"Accept: {EVENT_STREAM}\r\n" + self._session_lines(revision) + resume
-        return await self._exchange(_Task("GET", lines, b"", repeatable=True), request_id)
+        return await self._exchange(HttpTask("GET", lines, b"", repeatable=True), request_id)
 
     async def follow(self, revision: Revision) -> None:
         if not revision.http.sessions:
@@ -255,7 +271,7 @@ class HttpLink:
             lines = f"Mcp-Session-Id: {session}\r\n" + self._session_lines(self._revision)
             with contextlib.suppress(ClientError, TimeoutError):
                 async with asyncio.timeout(self._limits.close_timeout):
-                    await self._exchange(_Task("DELETE", lines, b"", repeatable=True), None)
+                    await self._exchange(HttpTask("DELETE", lines, b"", repeatable=True), None)
         await self._pool.close()
 
 

@@ -28,6 +28,7 @@ class HttpConnection(asyncio.Protocol):
     """`on_idle` is called when the connection can serve another request, `on_closed` when it has ended."""
 
     reused = False
+    idle_since = 0.0
 
     def __init__(
         self,
@@ -65,6 +66,10 @@ class HttpConnection(asyncio.Protocol):
         if self.is_open:
             self.is_open = False
             self._transport.abort()
+
+    @property
+    def is_usable(self) -> bool:
+        return self.is_open and not self._transport.is_closing()
 
     @property
     def is_idle(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from time import monotonic
 from typing import Final
 
 from assay.model.client_error import ClientClosed
@@ -15,6 +16,10 @@ from .url import Address
 
 IDLE: Final = 8
 """Connections that are kept open for further requests."""
+STALE: Final = 1.0
+"""Seconds after which an idle connection is looked at before it is used."""
+TURNS: Final = 2
+"""Of the event loop: one to see the end of a connection, one to act on it."""
 
 
 class HttpPool:
@@ -27,21 +32,38 @@ class HttpPool:
         self._is_closed = False
 
     def take_idle(self) -> HttpConnection | None:
-        """The connection that was used last: it is the least likely to be closed by the server."""
-        while self._idle:
+        """The connection that was used last: it is the least likely to be closed by the server. None if that
+        was long ago."""
+        while self._idle and monotonic() - self._idle[-1].idle_since < STALE:
             connection = self._idle.pop()
             if connection.is_open:
                 connection.reused = True
                 return connection
         return None
 
+    async def _take_stale(self) -> HttpConnection | None:
+        """An idle connection after the event loop had the opportunity to notice that the server closed it. A
+        program that blocks the loop would otherwise send a request into a closed connection, and a call that
+        may have an effect is not sent twice."""
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_usable:
+                connection.reused = True
+                return connection
+        return None
+
     async def open(self) -> HttpConnection:
-        """
+        """A new connection, or one that has been idle for long and is still open.
+
         Raises:
             ConnectionFailed: the server cannot be reached, or is not trusted.
         """
         if self._is_closed:
             raise ClientClosed
+        if self._idle and (connection := await self._take_stale()) is not None:
+            return connection
         if self._address.is_encrypted and self._tls is None:
             self._tls = ssl.create_default_context()  # reads files, so only once
         connection = await connect(self._make, self._address, self._tls, self._limits.connect_timeout)
@@ -59,6 +81,7 @@ class HttpPool:
         if self._is_closed or len(self._idle) >= IDLE:
             connection.abort()
         else:
+            connection.idle_since = monotonic()
             self._idle.append(connection)
 
     async def close(self) -> None:

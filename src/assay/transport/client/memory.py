@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from assay.model.client_error import ConnectionFailed
+from assay.model.client_error import ConnectionFailed, HttpFailure
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import ToolDefinition
 from assay.model.error import LifespanFailed
@@ -46,6 +46,7 @@ class LocalServer(Protocol):
 class MemoryLink:
     endpoint = ""
     is_stateless = False
+    is_process = False
 
     def __init__(self, server: LocalServer, limits: ClientLimits) -> None:
         self._server = server
@@ -89,6 +90,9 @@ class MemoryLink:
 
     def cancel(self, notice: Notification, revision: Revision) -> None:
         return  # the handler runs in the task that was cancelled
+
+    def fallback(self, failure: HttpFailure) -> None:
+        return
 
     async def follow(self, revision: Revision) -> None:
         return

@@ -56,6 +56,11 @@ class Link(Protocol):
         """Whether each request has a connection for itself, so that silence says nothing of the server."""
         ...
 
+    @property
+    def is_process(self) -> bool:
+        """Whether opening starts the server."""
+        ...
+
     async def open(self, receiver: Receiver) -> None:
         """
         Raises:
@@ -74,6 +79,10 @@ class Link(Protocol):
     def cancel(self, notice: Notification, revision: Revision) -> Coroutine[Any, Any, None] | None:
         """Cancel a request whose `send` was cancelled, or whose answer is no longer awaited. Sends the notice
         before any later message, unless leaving has cancelled the request. Returns what is left to do."""
+        ...
+
+    def fallback(self, failure: HttpFailure) -> Link | None:
+        """A link of an older transport, if this failure to open says that the server may need it."""
         ...
 
     async def follow(self, revision: Revision) -> None:

@@ -34,7 +34,7 @@ from assay.protocol.framing.websocket import (
 from assay.protocol.http.upgrade import SUBPROTOCOL, VERSION, accept_key
 from assay.revisions.revision import Revision
 
-from .connect import connect
+from .connect import connect, unreachable
 from .http_head import check_headers, request_head, user_lines
 from .http_hint import failure_hint
 from .port import Outgoing, Receiver, deliver
@@ -46,6 +46,7 @@ OFFER: Final = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
 
 class WebSocketLink(asyncio.Protocol):
     is_stateless = False
+    is_process = False
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class WebSocketLink(asyncio.Protocol):
         except BaseException as error:
             self._abort()
             if type(error) is TimeoutError:
-                raise ConnectionFailed(f"cannot connect to {address.url}: no answer in time") from error
+                raise unreachable(address, "no answer in time") from error
             raise
 
     async def send(self, message: Outgoing, revision: Revision) -> None:
@@ -99,6 +100,9 @@ class WebSocketLink(asyncio.Protocol):
     def cancel(self, notice: Notification, revision: Revision) -> None:
         if self._reader is not None:
             self._write(frame(TEXT, encode(notice), mask=os.urandom(4)))
+
+    def fallback(self, failure: HttpFailure) -> None:
+        return
 
     async def follow(self, revision: Revision) -> None:
         return
@@ -255,7 +259,7 @@ class _Handshake:
 
     def lost(self, error: Exception | None) -> None:
         reason = str(error) if error is not None else "the server closed the connection"
-        self._fail(ConnectionFailed(f"cannot connect to {self._address.url}: {reason}"))
+        self._fail(unreachable(self._address, reason))
 
     # Callbacks of the parser.
 
