@@ -126,8 +126,8 @@ class SseLink(HttpLink):
         if reading is not None and not reading.done():
             reading.cancel()
             await asyncio.wait([reading], timeout=self._limits.close_timeout)
-        if not self._named.cancel():
-            self._named.exception()
+        if not self._named.cancel() and not self._named.cancelled():
+            self._named.exception()  # `open` has raised it
         await self._pool.close()
 
 
