@@ -18,6 +18,7 @@ from assay.model.client_error import (
     InvalidAnswer,
     ServerError,
     Timeout,
+    visible,
 )
 from assay.model.definition import ToolDefinition
 from assay.model.error import RpcError
@@ -95,6 +96,7 @@ class Session:
         self.is_lost = False
         self._why_lost: Callable[[], ClientError] = ClientClosed
         self._idle: asyncio.Event | None = None
+        self._unmatched = ""
         self._create_future = asyncio.get_running_loop().create_future
 
     # Opening.
@@ -114,9 +116,7 @@ class Session:
             await self.close()
             if isinstance(error, ClientError):
                 raise
-            raise Timeout(
-                f"the server did not open a session in {timeout:g} s{self.link.context()}"
-            ) from None
+            raise Timeout(f"the server did not open a session in {timeout:g} s{self._context()}") from None
         except BaseException:
             await self.close()
             raise
@@ -241,7 +241,7 @@ class Session:
         except TimeoutError as error:
             if isinstance(error, ClientError):
                 raise
-            raise Timeout(f"no answer to {method} in {timeout:g} s{self.link.context()}") from None
+            raise Timeout(f"no answer to {method} in {timeout:g} s{self._context()}") from None
 
     def _with_meta(self, params: dict[str, Any] | None) -> dict[str, Any] | None:
         if self._meta is None:
@@ -313,10 +313,8 @@ class Session:
 
     def receive(self, message: Envelope) -> None:
         if message.method is UNSET:
-            if not self._sent.settle(message) and message.error is not UNSET:
-                client_logger().warning(
-                    "the server sent an error without a request: %s", received_error(message.error)
-                )
+            if not self._sent.settle(message):
+                self._note_unmatched(message)
         elif message.id is UNSET:
             self._incoming.notify(message)
         elif self.agreement is not None and self.agreement.revision.asking is Asking.BY_RETRY:
@@ -325,6 +323,17 @@ class Session:
             )
         else:
             self._incoming.ask(message)
+
+    def _note_unmatched(self, message: Envelope) -> None:
+        if message.error is not UNSET:
+            client_logger().warning(
+                "the server sent an error without a request: %s", received_error(message.error)
+            )
+        self._unmatched = f"\n  the server answered an unknown id: {visible(repr(message.id)[:100])}"
+
+    def _context(self) -> str:
+        """What may explain that an answer is missing."""
+        return self.link.context() + self._unmatched
 
     def fail(self, request_id: str, error: ClientError) -> None:
         self._sent.fail(request_id, error)

@@ -63,13 +63,31 @@ class ServerDied(ConnectionFailed):
         self.stray = tuple(stray)
 
     def __str__(self) -> str:
-        ending = "closed its output" if self.exit_code is None else f"ended with exit code {self.exit_code}"
         command = (
             self.command
             if len(self.command) <= COMMAND_CHARACTERS
             else f"{self.command[:COMMAND_CHARACTERS]}…"
         )
-        return f"the server {visible(command)} {ending}{quoted_lines(self.stderr, self.stray)}"
+        lines = quoted_lines(self.stderr, self.stray)
+        return f"the server {visible(command)} {_ending(self.exit_code)}{lines or _silent(self.exit_code)}"
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "closed its output"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    from signal import Signals
+
+    known = code in {-number for number in Signals}
+    return f"was ended by signal {Signals(-code).name if known else -code}"
+
+
+def _silent(code: int | None) -> str:
+    """What to do about a process that ended by itself without a word."""
+    if code is None or code < 0:
+        return ""
+    return "; it wrote nothing: start the command in a terminal to see what it does"
 
 
 class HttpFailure(ClientError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -38,6 +39,11 @@ INHERITED: Final = frozenset(
     }
 )
 """Variables that a server needs to start. Others may be secrets that do not concern it."""
+START_HINTS: Final[dict[int | None, str]] = {
+    errno.EACCES: "; make the file executable, or start it with its interpreter",
+    errno.ENOEXEC: "; is it built for this system? A script starts with #! and its interpreter",
+    errno.E2BIG: "; the arguments or env= are too long",
+}
 
 
 class Command(Struct, frozen=True):
@@ -280,4 +286,5 @@ def _start_problem(command: Command, error: OSError | ValueError) -> str:
         return f"cannot start {command.text}: the directory does not exist: {command.cwd}"
     if isinstance(error, FileNotFoundError):
         return f"cannot start {command.text}: {command.words[0]} was not found; install it, or check PATH"
-    return f"cannot start {command.text}: {getattr(error, 'strerror', None) or error}"
+    problem = getattr(error, "strerror", None) or str(error)
+    return f"cannot start {command.text}: {problem}{START_HINTS.get(getattr(error, 'errno', None), '')}"

@@ -17,6 +17,7 @@ HINTS: Final = {
     415: "the server does not accept JSON here: check the URL",
     421: "the server does not know this host name: use the one that it is configured for",
     429: "too many requests: wait, then try again",
+    500: "the server failed: look at its log",
     502: "the proxy does not reach the server: is it running?",
     503: "the server is busy or stopping: try again later",
     504: "the proxy got no answer from the server in time",
