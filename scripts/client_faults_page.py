@@ -18,9 +18,9 @@ Faults of servers and networks, and the error of the [client](client.md) for eac
 `python -m scripts.client_faults_page` from the table in `tests/client/faults`; the tests produce every row
 with real sockets and processes. Limits and timeouts are those of the tests.
 
-Faults while opening are raised by `async with Client(…)` or `open()`, and `client.state` is `FAILED` then. The
-others are raised by a tool call that is not idempotent; "state" is `client.state` after it, and "next call" is
-what `tools()` does then.
+Faults while opening are raised by `async with Client(…)` or `open()`, and `client.state` is `FAILED` then.
+The others are raised by a tool call that is not idempotent; "state" is `client.state` after it, and "next
+call" is what `tools()` does then.
 """
 
 

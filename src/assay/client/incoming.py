@@ -78,6 +78,7 @@ class Incoming:
         self._reply = reply
         self._most_questions = most_questions
         self._questions: dict[RequestId, asyncio.Task[None]] = {}
+        self._replies = 0
         self.progress: dict[RequestId, Callback] = {}
         """Callbacks of the calls in progress, by their progress token."""
         self.subscription: RequestId | None = None
@@ -125,12 +126,22 @@ class Incoming:
         """Take a question; its answer is sent when the handler returns."""
         request_id: Any = message.id
         if message.method == "ping":
-            self._tasks.spawn(self._reply(Reply(request_id, {})))
+            self._reply_soon(Reply(request_id, {}))
         elif len(self._questions) >= self._most_questions or request_id in self._questions:
             busy = RpcError(INVALID_REQUEST, f"too many questions at once: limit {self._most_questions}")
-            self._tasks.spawn(self._reply(error_reply(busy, request_id)))
+            self._reply_soon(error_reply(busy, request_id))
         else:
             self._questions[request_id] = self._tasks.spawn(self._answer(message))
+
+    def _reply_soon(self, outcome: Outcome) -> None:
+        """Reply, unless the server does not read the replies: those that wait would take ever more memory."""
+        if self._replies >= self._most_questions:
+            return
+        self._replies += 1
+        self._tasks.spawn(self._reply(outcome)).add_done_callback(self._on_replied)
+
+    def _on_replied(self, task: asyncio.Task[None]) -> None:
+        self._replies -= 1
 
     async def _answer(self, message: Envelope) -> None:
         request_id: Any = message.id

@@ -190,6 +190,8 @@ class ChildLink(asyncio.SubprocessProtocol):
     def _take(self, line: bytes | LineTooLong) -> None:
         if isinstance(line, LineTooLong):
             # Which call it answers is unknown, so none of them can wait for its answer any more.
+            if isinstance(self._output, asyncio.ReadTransport):
+                self._output.pause_reading()  # the rest of the line would only take time
             self._receiver.lost(self._too_long)
         elif deliver(line, self._codec, self._receiver) is not None:
             self._stray.append(line[:LINE_CHARACTERS].decode(errors="replace"))

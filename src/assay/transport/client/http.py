@@ -19,6 +19,7 @@ from assay.protocol.codec import encode
 from assay.protocol.http.parameter_header import HeaderParameter, header_parameters
 from assay.revisions.revision import Revision
 
+from .http_connection import HttpConnection
 from .http_head import check_headers, mirror_lines, request_head, user_lines
 from .http_hint import failure_hint
 from .http_pool import HttpPool
@@ -173,7 +174,6 @@ class HttpLink:
         request = (head + length).encode("latin-1") + task.body
         connection = self._pool.take_idle() or await self._pool.open()
         reply = self._new_reply(task, request_id)
-        loop = asyncio.get_running_loop()
         connection.exchange(request, reply)
         try:
             await reply.done
@@ -185,10 +185,18 @@ class HttpLink:
         except asyncio.CancelledError:
             connection.abort()
             raise
-        if reply.answered and not connection.is_idle:
-            # The server should end the stream now; then the connection can be used again.
-            loop.call_later(self._limits.close_timeout, connection.abort_if, reply)
+        if not connection.is_idle:
+            self._leave(connection, reply)
         return reply
+
+    def _leave(self, connection: HttpConnection, reply: HttpReply) -> None:
+        """Deal with a response that has not ended, though nothing more of it is needed."""
+        if reply.answered:
+            # The server should end the stream now; then the connection can be used again.
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._limits.close_timeout, connection.abort_if, reply)
+        else:
+            connection.abort()
 
     def _new_reply(self, task: HttpTask, request_id: object) -> HttpReply:
         return HttpReply(self._limits, self._codec, self._receiver.receive, request_id)

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from assay.model.client_error import ClientError, InvalidAnswer
+from assay.model.client_error import ClientError, InvalidAnswer, visible
 from assay.model.client_limits import ClientLimits
 from assay.model.error import MalformedMessage
 from assay.model.jsonrpc import Envelope
@@ -20,6 +20,7 @@ from assay.protocol.framing.sse import SseParser, SseTooLong
 EVENT_STREAM: Final = "text/event-stream"
 REFUSAL_BYTES: Final = 64 * 1024
 """Of the body of a response that is not a success: enough for any error."""
+SHOWN_BYTES: Final = 200
 
 
 class HttpReply:
@@ -91,7 +92,8 @@ class HttpReply:
         if self._size > self._most:
             if self.is_success:
                 raise self._too_large()
-            return  # the beginning of a refusal is enough
+            self._finish()  # the beginning of a refusal is enough
+            return
         if not self._body:
             self._body = data  # nearly always the whole body
         else:
@@ -127,7 +129,9 @@ class HttpReply:
         try:
             decoded = decode(data, self._codec)
         except MalformedMessage as error:
-            raise InvalidAnswer(f"the server's answer is not a message: {error.message}") from None
+            raise InvalidAnswer(
+                f"the server's answer is not a message: {error.message}{_beginning(data)}"
+            ) from None
         for message in decoded if isinstance(decoded, list) else (decoded,):
             if isinstance(message, MalformedMessage):
                 raise InvalidAnswer(f"the server sent an invalid message: {message.message}")
@@ -149,3 +153,8 @@ class HttpReply:
     def _finish(self) -> None:
         if not self.done.done():
             self.done.set_result(None)
+
+
+def _beginning(data: bytes) -> str:
+    text = data[:SHOWN_BYTES].decode(errors="replace")
+    return f"\n  it begins with: {visible(text)}" if text.strip() else "\n  it is empty"

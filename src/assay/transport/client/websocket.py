@@ -152,7 +152,8 @@ class WebSocketLink(asyncio.Protocol):
             case bytes():
                 self._stray.append(f"(binary, {len(event)} bytes)")
             case Ping():
-                self._write(frame(PONG, event.payload, mask=os.urandom(4)))
+                if self._writable.is_set():  # otherwise the server does not read, and later pings follow
+                    self._write(frame(PONG, event.payload, mask=os.urandom(4)))
             case Violation():
                 self._fail(event.code, f"the server broke the WebSocket protocol: {event.reason}")
             case Close():
