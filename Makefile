@@ -174,6 +174,10 @@ bench-quick: $(READY) $(BENCH_READY) | wrk ## The same in less than a minute, wi
 hostile: $(READY) ## Attack a server, and measure what an ordinary client keeps (ARGS="brackets --rounds 1")
 	@$(BIN)/python -m bench.hostile $(ARGS)
 
+.PHONY: churn
+churn: $(READY) ## Open and close thousands of clients in one process, and watch what stays (ARGS="--rounds 1000")
+	@$(BIN)/python -m bench.client_churn $(ARGS)
+
 .PHONY: wrk
 wrk:
 	@command -v wrk >/dev/null || { [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && \

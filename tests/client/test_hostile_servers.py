@@ -118,7 +118,7 @@ async def test_pings_without_end_to_a_client_whose_replies_are_not_read_take_no_
         "    answer(message, {'content': []})\n"
         "    signal.pause()"
     )
-    with bounded(ROOM):
+    with bounded(2 * MIB):
         async with Client(target, limits=LIMITS, revision=BEFORE) as client:
             await client.call_tool("anything", timeout=4 * PATIENCE)
 
