@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
+import contextlib
+import weakref
 from collections.abc import Coroutine, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
@@ -22,6 +22,7 @@ from assay.model.result import Completion, PromptResult, ToolResult
 from .callback import Callback
 from .calls import DEFAULT
 from .client import Client
+from .loop_thread import LoopThread
 from .options import ClientOptions
 from .state import ClientState
 
@@ -47,32 +48,38 @@ class SyncClient:
 
     def __init__(self, target: Target, **options: Unpack[ClientOptions]) -> None:
         self._client = Client(target, **options)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._loop_thread: LoopThread | None = None
 
     def open(self) -> Self:
         """Connect; `with` does this."""
-        if self._loop is not None:
+        if self._loop_thread is not None:
             raise RuntimeError("the client is already open")
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._serve, args=(self._loop,), name="assay-client", daemon=True
-        )
-        self._thread.start()
+        self._loop_thread = thread = LoopThread()
+        # Also if the user forgets to close it, and when the program ends.
+        self._finalizer = weakref.finalize(self, _shut_down, self._client, thread)
         try:
             self._run(self._client.open())
         except BaseException:
-            self._stop()
+            self._loop_thread = None
+            self._finalizer.detach()
+            thread.stop()
             raise
         return self
 
     def close(self) -> None:
-        """Close the connection in bounded time. Idempotent."""
-        if self._loop is not None:
-            try:
-                self._run(self._client.close())
-            finally:
-                self._stop()
+        """Close the connection in bounded time, from any thread. Idempotent."""
+        thread = self._loop_thread
+        if thread is None:
+            return
+        thread.refuse_own_thread()
+        try:
+            self._run(self._client.close())
+        except ClientClosed:
+            pass  # another thread was first
+        finally:
+            self._loop_thread = None
+            self._finalizer.detach()
+            thread.stop()
 
     def __enter__(self) -> Self:
         return self.open()
@@ -82,36 +89,12 @@ class SyncClient:
     ) -> None:
         self.close()
 
-    @staticmethod
-    def _serve(loop: asyncio.AbstractEventLoop) -> None:
-        asyncio.set_event_loop(loop)
-        try:
-            loop.run_forever()
-        finally:
-            loop.run_until_complete(loop.shutdown_asyncgens())
-            loop.run_until_complete(loop.shutdown_default_executor())  # names were resolved in its threads
-            loop.close()
-
-    def _stop(self) -> None:
-        loop, thread = self._loop, self._thread
-        self._loop = self._thread = None
-        if loop is not None and thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        if self._loop is None:
+        thread = self._loop_thread
+        if thread is None:
             work.close()
             raise ClientClosed
-        if threading.current_thread() is self._thread:
-            work.close()
-            raise RuntimeError("a handler of a SyncClient cannot call it: use Client, or another thread")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()  # Ctrl-C ends the wait, and with it the call
-            raise
+        return thread.run(work)
 
     @property
     def is_open(self) -> bool:
@@ -230,3 +213,9 @@ class SyncClient:
         """Send a request of any method; see `Client.request`."""
         work = self._client.request(method, params, timeout=timeout, progress=progress, idempotent=idempotent)
         return self._run(work)
+
+
+def _shut_down(client: Client, thread: LoopThread) -> None:
+    with contextlib.suppress(ClientClosed, RuntimeError):
+        thread.run(client.close())
+    thread.stop()
