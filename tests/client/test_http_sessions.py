@@ -131,6 +131,32 @@ async def test_the_answer_is_taken_from_the_stream_that_continues_after_the_last
         assert [request.method for request in server.requests].count("GET") == 1
 
 
+async def test_a_connection_that_fails_while_a_stream_is_resumed_is_tried_again() -> None:
+    resumptions: list[str] = []
+
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        if request.method == "GET":
+            resumptions.append(request.headers["last-event-id"])
+            if len(resumptions) < 3:
+                writer.transport.abort()
+                return
+            call = next(each for each in server.requests if b"tools/call" in each.body)
+            writer.write(EVENTS + b"id: e8\ndata: " + result(call, {"content": []}) + b"\n\n")
+            writer.close()
+        elif request.method == "DELETE" or "id" not in request.message:
+            writer.write(http_response("202 Accepted"))
+        elif request.message["method"] == "initialize":
+            writer.write(http_response("200 OK", result(request, INITIALIZED)))
+        else:
+            writer.write(EVENTS + b"id: e7\nretry: 1\ndata: \n\n")
+            writer.close()
+
+    server: RawServer
+    async with raw_http(respond) as server, Client(server.url, revision=BEFORE) as client:
+        assert (await client.call("anything")).content == []
+        assert resumptions == ["e7"] * 3
+
+
 async def test_a_stream_that_never_brings_the_answer_is_given_up() -> None:
     async def respond(request: HttpRequest, writer: Writer) -> None:
         if request.method == "POST" and request.message["method"] == "initialize":

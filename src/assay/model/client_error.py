@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 BODY_CHARACTERS: Final = 500
 """How much of a body an error shows."""
 COMMAND_CHARACTERS: Final = 200
+SIGNALS: Final = {
+    1: "SIGHUP",
+    2: "SIGINT",
+    6: "SIGABRT",
+    9: "SIGKILL",
+    11: "SIGSEGV",
+    13: "SIGPIPE",
+    15: "SIGTERM",
+}
+"""Those that end servers, with the same number on every system."""
 
 
 def visible(text: str) -> str:
@@ -77,10 +87,7 @@ def _ending(code: int | None) -> str:
         return "closed its output"
     if code >= 0:
         return f"ended with exit code {code}"
-    from signal import Signals
-
-    known = code in {-number for number in Signals}
-    return f"was ended by signal {Signals(-code).name if known else -code}"
+    return f"was ended by signal {SIGNALS.get(-code, -code)}"
 
 
 def _silent(code: int | None) -> str:

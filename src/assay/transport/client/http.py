@@ -185,7 +185,7 @@ class HttpLink:
         except asyncio.CancelledError:
             connection.abort()
             raise
-        if not connection.is_idle:
+        if not connection.is_idle:  # busy with this response, or already with the next one
             self._leave(connection, reply)
         return reply
 
@@ -196,7 +196,7 @@ class HttpLink:
             loop = asyncio.get_running_loop()
             loop.call_later(self._limits.close_timeout, connection.abort_if, reply)
         else:
-            connection.abort()
+            connection.abort_if(reply)
 
     def _new_reply(self, task: HttpTask, request_id: object) -> HttpReply:
         return HttpReply(self._limits, self._codec, self._receiver.receive, request_id)

@@ -17,16 +17,21 @@ HINTS: Final = {
     415: "the server does not accept JSON here: check the URL",
     421: "the server does not know this host name: use the one that it is configured for",
     429: "too many requests: wait, then try again",
-    500: "the server failed: look at its log",
     502: "the proxy does not reach the server: is it running?",
     503: "the server is busy or stopping: try again later",
     504: "the proxy got no answer from the server in time",
 }
 
+GENERAL_HINTS: Final = {
+    4: "the server refuses the request: its text or its documentation says why",
+    5: "the server failed: look at its log",
+}
+"""By the first digit of the status."""
+
 
 def failure_hint(status: int, headers: Mapping[str, str]) -> str:
     """What the user can change; with what the server says itself, if it says something."""
-    hint = HINTS.get(status, "")
+    hint = HINTS.get(status, "") or GENERAL_HINTS.get(status // 100, "")
     challenge = headers.get("www-authenticate")
     if status in (401, 403) and challenge:
         hint = f"{hint} (WWW-Authenticate: {challenge[:200]})"
