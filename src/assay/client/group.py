@@ -1,6 +1,6 @@
 """Several servers as one: the session of a client with a configuration of more than one server.
 
-Each server has a client of its own, which keeps its connection usable. Requests go to the server that their
+Each server has its own client, which keeps the connection usable. Requests go to the server that their
 name or URI says, and lists are those of all servers.
 """
 

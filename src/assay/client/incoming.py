@@ -205,7 +205,7 @@ class Incoming:
         await self._reply(outcome)
 
     async def visit_pages(self, error: ServerError, timeout: float | None) -> bool:
-        """Ask the user to visit the pages of an error. Returns whether the server reports that as complete."""
+        """Ask the user to visit the pages of an error. Returns whether the server has confirmed that."""
         from .page_visit import Completions
 
         self.completions = self.completions or Completions()
