@@ -1,4 +1,4 @@
-"""The lab in a process of its own, on a server or on the bundled everything client."""
+"""The lab in a separate process, on a server or on the bundled everything client."""
 
 import shlex
 import subprocess

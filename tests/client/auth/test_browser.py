@@ -41,9 +41,12 @@ async def test_a_browser_opens_and_the_answer_arrives_at_a_free_port() -> None:
 
 
 @pytest.mark.usefixtures("browser")
-async def test_a_step_up_listens_at_the_registered_port_and_does_not_register_again() -> None:
-    async with protected() as world, Client(world.url, auth=OAuth()) as client:
-        await client.call("save")
+async def test_another_authorization_listens_at_the_registered_port() -> None:
+    async with protected(grants=("authorization_code",)) as world, Client(world.url, auth=OAuth()) as client:
+        await client.call("greet")
+        world.server.refused.add(world.last_token)
+        await client.call("greet")
+        assert len(world.at("/authorize")) == 2
         assert len({request.form["redirect_uri"] for request in world.at("/authorize")}) == 1
         assert len(world.at("/register")) == 1
 

@@ -117,6 +117,18 @@ def test_an_unusable_registration_is_replaced(stored: Registration) -> None:
     assert REGISTER in answers.urls
 
 
+def test_a_registration_for_some_scopes_is_replaced_if_others_are_needed() -> None:
+    answers = network({REGISTER: {"client_id": "dyn", "scope": "a"}})
+    outcome = answers.run(authorization().authorize(Record(), Challenge(scopes=("a",))))
+    assert answers.run(authorization().authorize(outcome.record, Challenge(scopes=("a",)))).record.at(ISSUER)
+    assert answers.urls.count(REGISTER) == 1
+    answers.run(authorization().authorize(outcome.record, Challenge(scopes=("b",))))
+    registered = [
+        msgspec.json.decode(request.body)["scope"] for request in answers.requests if request.url == REGISTER
+    ]
+    assert registered == ["a", "a b"]
+
+
 @pytest.mark.parametrize(
     ("redirect_uri", "expected"),
     [("http://127.0.0.1:1/cb", "native"), ("app://cb", "native"), ("https://web.example/cb", "web")],

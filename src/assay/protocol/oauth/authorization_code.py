@@ -49,9 +49,10 @@ class CodeGrant(NamedTuple):
             return pre_registered(server, self.client_id, self.client_secret, redirect_uri)
         if self.metadata_url is not None and server.client_id_metadata_document_supported:
             return Registration(self.metadata_url, redirect_uri=redirect_uri)
-        if stored is not None and stored.dynamic and stored.redirect_uri == redirect_uri:
+        scopes = with_offline_access(request.scopes, server)
+        if stored is not None and _is_registered(stored, redirect_uri, scopes):
             return stored
-        return (yield from register(server, self.client_name, redirect_uri))
+        return (yield from register(server, self.client_name, redirect_uri, scopes))
 
     def obtain(self, request: GrantRequest, endpoint: TokenEndpoint) -> Flow[Tokens]:
         server, environment = request.server, request.environment
@@ -82,6 +83,12 @@ class CodeGrant(NamedTuple):
             "resource": request.resource.resource,
         }
         return (yield from request_tokens(endpoint, form, scopes, request.resource.resource))
+
+
+def _is_registered(stored: Registration, redirect_uri: str, scopes: tuple[str, ...]) -> bool:
+    """Whether a registration is good for this request."""
+    may_request = not stored.scopes or set(scopes) <= set(stored.scopes)
+    return stored.dynamic and stored.redirect_uri == redirect_uri and may_request
 
 
 def _check_pkce(server: AuthorizationServer) -> None:

@@ -57,6 +57,8 @@ class Authentication:
 
     def apply(self, form: dict[str, str], headers: dict[str, str]) -> None:
         registration, secret = self.registration, self.registration.client_secret
+        if registration.client_id:
+            form["client_id"] = registration.client_id  # some servers need it besides the header
         if registration.method == BASIC and secret is not None:
             # Both are encoded as in a form first (RFC 6749, 2.3.1).
             pair = f"{quote_plus(registration.client_id)}:{quote_plus(secret)}"
@@ -64,10 +66,8 @@ class Authentication:
         elif registration.method == PRIVATE_KEY and self._signer is not None:
             form["client_assertion_type"] = ASSERTION_TYPE
             form["client_assertion"] = self._assertion(self._signer)
-        elif registration.client_id:
-            form["client_id"] = registration.client_id
-            if registration.method == POST and secret is not None:
-                form["client_secret"] = secret
+        elif registration.method == POST and secret is not None:
+            form["client_secret"] = secret
 
     def _assertion(self, signer: Signer) -> str:
         now = int(self._environment.now())

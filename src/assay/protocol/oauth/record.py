@@ -21,6 +21,8 @@ class Registration(Struct, frozen=True, omit_defaults=True):
     redirect_uri: str | None = None
     expires: float | None = None
     """When the secret ceases to be valid."""
+    scopes: tuple[str, ...] = ()
+    """The only ones that it may request; empty for any."""
     dynamic: bool = False
     """Whether it was registered by this program, and can be again."""
 

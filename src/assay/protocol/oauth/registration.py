@@ -12,6 +12,7 @@ from assay.model.client_error import AuthorizationFailed
 
 from .address import LOOPBACK
 from .authorization_server import AuthorizationServer
+from .challenge import read_scopes
 from .client_authentication import BASIC, NONE, POST, WITH_SECRET, choose_method
 from .document import ACCEPT, convert, read_object, refusal
 from .effect import Flow, HttpRequest, HttpResponse
@@ -25,6 +26,7 @@ class _Answer(Struct):
     client_secret: str | None = None
     client_secret_expires_at: float = 0
     token_endpoint_auth_method: str | None = None
+    scope: str | None = None
 
 
 def pre_registered(
@@ -38,7 +40,9 @@ def pre_registered(
     return Registration(client_id, secret, method, redirect_uri)
 
 
-def register(server: AuthorizationServer, name: str, redirect_uri: str) -> Flow[Registration]:
+def register(
+    server: AuthorizationServer, name: str, redirect_uri: str, scopes: tuple[str, ...]
+) -> Flow[Registration]:
     """
     Raises:
         AuthorizationFailed: the server does not accept the registration.
@@ -51,7 +55,9 @@ def register(server: AuthorizationServer, name: str, redirect_uri: str) -> Flow[
         )
     method = choose_method(server, (NONE, BASIC, POST))
     url = server.endpoint("registration_endpoint")
-    body = msgspec.json.encode(client_metadata(name, redirect_uri, method))
+    # Some servers grant only what a client was registered for.
+    scope = {"scope": " ".join(scopes)} if scopes else {}
+    body = msgspec.json.encode({**client_metadata(name, redirect_uri, method), **scope})
     response: HttpResponse = yield HttpRequest("POST", url, JSON, body)
     document = read_object(response.body)
     if response.status not in (200, 201) or document is None:
@@ -63,6 +69,7 @@ def register(server: AuthorizationServer, name: str, redirect_uri: str) -> Flow[
         _method(answer, method),
         redirect_uri,
         answer.client_secret_expires_at or None,
+        read_scopes(answer.scope),
         dynamic=True,
     )
 
