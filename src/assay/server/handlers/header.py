@@ -12,6 +12,7 @@ from assay.model.error import HEADER_MISMATCH, RegistrationError, RpcError
 from assay.protocol.http.mirror import read_value
 from assay.protocol.http.parameter_header import HeaderParameter, InvalidHeader, header_parameters
 
+
 class Header(Struct, frozen=True):
     """Marks a tool parameter whose value clients also send in the HTTP header `Mcp-Param-<name>`.
 
