@@ -59,7 +59,7 @@ class ServerDied(ConnectionFailed):
 
     Args:
         command: The command that started it.
-        exit_code: Its exit code; negative for a signal, None if it closed its output but still runs.
+        exit_code: Its exit code; negative for a signal, None if it only closed its input or output.
         stderr: The last lines that it wrote to standard error.
         stray: Lines on standard output that were no messages.
     """
@@ -85,7 +85,7 @@ class ServerDied(ConnectionFailed):
 
 def _ending(code: int | None) -> str:
     if code is None:
-        return "closed its output"
+        return "closed its input or output, but has not ended"
     if code >= 0:
         return f"ended with exit code {code}"
     return f"was ended by signal {SIGNALS.get(-code, -code)}"

@@ -22,7 +22,7 @@ from assay import (
 )
 from assay.bundled.everything import server as everything
 from assay.revisions.registry import HANDSHAKE
-from tests.client.faults.row import Fault, Target, calling, opening
+from tests.client.faults.row import HASTY, Fault, Target, calling, opening
 from tests.client.scripted import (
     INITIALIZED,
     HttpRequest,
@@ -208,8 +208,9 @@ OPENING: Final = [
     opening(
         "the host does not answer: packets are dropped",
         ConnectionFailed,
-        "no answer in 0.3 s; is a firewall in between?",
+        "no answer in 0.2 s; is a firewall in between?",
         full_backlog,
+        limits=HASTY,
     ),
     opening(
         "the name of the host is unknown",
@@ -217,7 +218,9 @@ OPENING: Final = [
         "the name of the host cannot be resolved; check its spelling and the network",
         unknown_name,
     ),
-    opening("the name server does not answer", ConnectionFailed, "no answer in 0.3 s", slow_names),
+    opening(
+        "the name server does not answer", ConnectionFailed, "no answer in 0.2 s", slow_names, limits=HASTY
+    ),
     opening(
         "the certificate is not trusted",
         ConnectionFailed,
@@ -239,8 +242,10 @@ OPENING: Final = [
     opening(
         "the server never answers",
         Timeout,
-        "the server did not open a session in 0.9 s",
+        "the server did not open a session in 0.6 s",
         serving(silent),
+        limits=HASTY,
+        timeout=0.2,
     ),
     opening(
         "status 400 without a JSON-RPC error",
@@ -357,14 +362,16 @@ CALLING: Final = [
     calling(
         "half-open TCP: the server has vanished without closing the connection",
         Timeout,
-        "no answer to tools/call in 0.3 s",
+        "no answer to tools/call in 0.2 s",
         raw(b"", close=False),
+        timeout=0.2,
     ),
     calling(
         "an event stream stalls before the answer",
         Timeout,
-        "no answer to tools/call in 0.3 s",
+        "no answer to tools/call in 0.2 s",
         raw(EVENTS + b": still here\n\n", close=False),
+        timeout=0.2,
     ),
     calling(
         "an event stream ends before the answer",

@@ -17,10 +17,8 @@ from assay import (
     Stdio,
     Timeout,
 )
-from tests.client.everything import python
-from tests.client.faults.row import Fault, Target, calling, opening
+from tests.client.faults.row import HASTY, Fault, Target, calling, opening
 from tests.client.scripted import process
-from tests.driving.answer import PATIENCE
 
 LOST: Final = ClientState.LOST
 
@@ -33,8 +31,9 @@ def fixed(target: Any) -> Target:
     return place
 
 
-def script(text: str) -> Target:
-    return fixed(lambda: python("-c", text))
+def shell(text: str) -> Target:
+    """A process that starts at once, also on a busy machine."""
+    return fixed(Stdio("sh", "-c", text))
 
 
 def on_call(text: str) -> Target:
@@ -96,25 +95,29 @@ ROWS: Final[list[Fault]] = [
         "the process ends at once",
         ServerDied,
         "ended with exit code 3\n  stderr: TOKEN is not set",
-        script("import sys; print('TOKEN is not set', file=sys.stderr); sys.exit(3)"),
+        shell("echo 'TOKEN is not set' >&2; exit 3"),
     ),
     opening(
         "the process ends at once without a word",
         ServerDied,
         "ended with exit code 0; it wrote nothing: start the command in a terminal",
-        script("pass"),
+        shell("exit 0"),
     ),
     opening(
         "the process writes text instead of messages",
         Timeout,
         "not a message, on stdout: Listening on port 8000",
-        script("import signal; print('Listening on port 8000', flush=True); signal.pause()"),
+        shell("echo Listening on port 8000; cat > /dev/null"),
+        limits=HASTY,
+        timeout=0.2,
     ),
     opening(
         "the process never answers `initialize`",
         Timeout,
-        "the server did not open a session in 0.9 s",
-        script("import sys\nfor line in sys.stdin: pass"),
+        "the server did not open a session in 0.6 s",
+        shell("cat > /dev/null"),
+        limits=HASTY,
+        timeout=0.2,
     ),
     calling(
         "the process is killed during the call",
@@ -142,10 +145,15 @@ ROWS: Final[list[Fault]] = [
     calling(
         "the process closes its output, and runs on",
         ServerDied,
-        "closed its output",
+        "closed its input or output, but has not ended",
         on_call("sys.stdout.flush(); os.close(1); signal.pause()"),
         state=LOST,
-        timeout=PATIENCE,
+    ),
+    calling(
+        "the process closes its input, and runs on: the next call starts another",
+        None,
+        "",
+        on_call("os.close(0)\nanswer(message, {'content': []})\nsignal.pause()"),
     ),
     calling(
         "a stray line on standard output",
@@ -156,20 +164,23 @@ ROWS: Final[list[Fault]] = [
     calling(
         "a stray line, and no answer",
         Timeout,
-        "no answer to tools/call in 0.3 s\n  not a message, on stdout: debug: called",
+        "no answer to tools/call in 0.5 s\n  not a message, on stdout: debug: called",
         on_call("print('debug: called', flush=True)"),
+        timeout=0.5,
     ),
     calling(
         "no answer, and a reason on standard error",
         Timeout,
-        "no answer to tools/call in 0.3 s\n  stderr: waiting for the database",
+        "no answer to tools/call in 0.5 s\n  stderr: waiting for the database",
         on_call("print('waiting for the database', file=sys.stderr, flush=True)"),
+        timeout=0.5,
     ),
     calling(
         "an answer with an unknown id",
         Timeout,
         "the server answered an unknown id: 'x'",
         on_call("send({'jsonrpc': '2.0', 'id': 'x', 'result': {}})"),
+        timeout=0.5,
     ),
     calling(
         "an answer that is both result and error",

@@ -10,7 +10,7 @@ from typing import Any, Final
 from websockets.asyncio.server import ServerConnection, serve
 
 from assay import ClientState, ConnectionFailed, HttpFailure, InvalidAnswer, Timeout
-from tests.client.faults.row import Fault, Target, calling, opening
+from tests.client.faults.row import HASTY, Fault, Target, calling, opening
 from tests.client.scripted import DISCOVERY, HttpRequest, Writer, http_response, raw_http
 
 Behaviour = Callable[[ServerConnection], Awaitable[None]]
@@ -92,6 +92,7 @@ ROWS: Final[list[Fault]] = [
         ConnectionFailed,
         "no answer in time",
         answered(lambda key: b""),
+        limits=HASTY,
     ),
     opening(
         "the handshake is answered with another key",
@@ -159,13 +160,15 @@ ROWS: Final[list[Fault]] = [
     calling(
         "a binary message instead of an answer",
         Timeout,
-        "no answer to tools/call in 0.3 s\n  not a message: (binary, 5 bytes)",
+        "no answer to tools/call in 0.5 s\n  not a message: (binary, 5 bytes)",
         on_call(lambda connection: connection.send(b"bytes")),
+        timeout=0.5,
     ),
     calling(
         "half-open TCP: the server has vanished",
         Timeout,
-        "no answer to tools/call in 0.3 s",
+        "no answer to tools/call in 0.2 s",
         on_call(nothing),
+        timeout=0.2,
     ),
 ]

@@ -7,16 +7,16 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, NamedTuple
 
 from assay import Client, ClientError, ClientLimits, ClientState, Retry
+from tests.driving.answer import PATIENCE
 
 LIMITS: Final = ClientLimits(
     message_bytes=10_000,
     head_bytes=4096,
-    connect_timeout=0.3,
-    probe_timeout=0.3,
     close_timeout=0.3,
 )
+HASTY: Final = ClientLimits(connect_timeout=0.2, probe_timeout=0.2, close_timeout=0.3)
+"""For servers that do not answer. Others get time, also on a busy machine."""
 RETRY: Final = Retry(first=0.01, longest=0.02, deadline=0.2)
-TIMEOUT: Final = 0.3
 
 
 class Outcome(NamedTuple):
@@ -50,7 +50,7 @@ def opening(fault: str, error: type[ClientError], text: str, target: Target, **o
 
     async def run() -> Outcome:
         async with target() as place:
-            client = Client(place, **{"limits": LIMITS, "retry": RETRY, "timeout": TIMEOUT, **options})
+            client = Client(place, **{"limits": LIMITS, "retry": RETRY, "timeout": PATIENCE, **options})
             try:
                 await client.open()
             except ClientError as problem:
@@ -74,7 +74,7 @@ def calling(
     """A fault that a tool call meets. `following` is what `tools()` does then."""
 
     async def run() -> Outcome:
-        settings = {"limits": LIMITS, "retry": RETRY, "timeout": TIMEOUT, **options}
+        settings = {"limits": LIMITS, "retry": RETRY, "timeout": PATIENCE, **options}
         async with target() as place, Client(place, **settings) as client:
             problem = await failure_of(client.call("anything"))
             state_after = client.state

@@ -84,6 +84,8 @@ class ChildLink(asyncio.SubprocessProtocol):
         self._writable = asyncio.Event()
         self._writable.set()
         self._exited = asyncio.Event()
+        self._reported = asyncio.Event()
+        """Set when the end was reported: nothing more can arrive."""
         self._open_pipes = {1, 2}
         self._is_closing = False
         self._exit_code: int | None = None
@@ -123,10 +125,20 @@ class ChildLink(asyncio.SubprocessProtocol):
 
     async def send(self, message: Outgoing, revision: Revision) -> None:
         if self._exited.is_set() or self._stdin is None or self._stdin.is_closing():
-            raise self._death()
+            raise await self._refusal()
         self._stdin.write(encode(message) + b"\n")
         if not self._writable.is_set():
             await self._writable.wait()
+
+    async def _refusal(self) -> ServerDied:
+        """Why nothing can be sent. Exit code and last lines may arrive after the end of the input; a process
+        that only closed its input is of no use, either."""
+        await self._within_timeout(self._reported)
+        if not self._is_closing:
+            self._report_lost()
+        error = self._death()
+        error.unsent = True
+        return error
 
     def cancel(self, notice: Notification, revision: Revision) -> None:
         if self._stdin is not None and not self._stdin.is_closing():
@@ -209,7 +221,7 @@ class ChildLink(asyncio.SubprocessProtocol):
     def _report_end(self) -> None:
         """Report the end once nothing more can arrive: the last lines of stderr say why it ended."""
         if 1 not in self._open_pipes and (self._exited.is_set() and 2 not in self._open_pipes):
-            self._receiver.lost(self._death)
+            self._report_lost()
         elif 1 not in self._open_pipes and not self._exited.is_set() and not self._is_closing:
             # It closed its output: usually it is about to end, and then its exit code is worth waiting for.
             loop = asyncio.get_running_loop()
@@ -217,7 +229,11 @@ class ChildLink(asyncio.SubprocessProtocol):
 
     def _report_closed_output(self) -> None:
         if not self._is_closing:
-            self._receiver.lost(self._death)
+            self._report_lost()
+
+    def _report_lost(self) -> None:
+        self._reported.set()
+        self._receiver.lost(self._death)
 
     def _death(self) -> ServerDied:
         return ServerDied(self._command.text, self._exit_code, self._errors.lines, self._stray)
@@ -245,10 +261,13 @@ class ChildLink(asyncio.SubprocessProtocol):
         await self._has_exited()
 
     async def _has_exited(self) -> bool:
+        await self._within_timeout(self._exited)
+        return self._exited.is_set()
+
+    async def _within_timeout(self, event: asyncio.Event) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._limits.close_timeout):
-                await self._exited.wait()
-        return self._exited.is_set()
+                await event.wait()
 
     def _signal(self, transport: asyncio.SubprocessTransport, number: signal.Signals) -> None:
         """Signal the process and what it started."""
