@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from .running_call import RunningCall
 
 T = TypeVar("T")
+URL_REQUIRED: Final = -32042
+"""The user must visit a page first (client/elicitation)."""
 DEFAULT: Final[Any] = object()
 """The timeout of the client."""
 
@@ -156,7 +158,7 @@ class Calls(ABC):
             result = decode_result(raw, ToolResult, f"tools/call of {name}")
         if result.is_error and check:
             raise ToolFailed(name, result)
-        if self._outputs:
+        if self._outputs.schemas:
             self._outputs.check(name, result, len(memoryview(raw)))
         return result
 
@@ -168,6 +170,7 @@ class Calls(ABC):
         timeout: float | None = DEFAULT,
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
+        idempotent: bool | None = None,
     ) -> RunningCall:
         """Call a tool whose progress is an asynchronous iterator. Options as for `call_tool`.
 
@@ -180,7 +183,13 @@ class Calls(ABC):
 
         return RunningCall(
             lambda progress: self.call_tool(
-                name, arguments, timeout=timeout, progress=progress, check=check, meta=meta
+                name,
+                arguments,
+                timeout=timeout,
+                progress=progress,
+                check=check,
+                meta=meta,
+                idempotent=idempotent,
             )
         )
 
@@ -194,11 +203,21 @@ class Calls(ABC):
         try:
             return await self._request("tools/call", params, timeout, progress, idempotent)
         except ServerError as error:
-            if error.code != HEADER_MISMATCH:
+            if not await self._may_help(error, timeout):
                 raise
-        # The tool repeats arguments in headers that this client does not know, or that have changed.
-        await self.tools(fresh=True)
         return await self._request("tools/call", params, timeout, progress, idempotent)
+
+    async def _may_help(self, error: ServerError, timeout: float | None) -> bool:
+        """Do what the refusal of a call asks for. Returns whether to send the call again."""
+        if error.code == HEADER_MISMATCH:
+            # The tool repeats arguments in headers that this client does not know, or that have changed.
+            await self.tools(fresh=True)
+            return True
+        return error.code == URL_REQUIRED and await self._visit_pages(error, timeout)
+
+    @abstractmethod
+    async def _visit_pages(self, error: ServerError, timeout: float | None) -> bool:
+        """Ask the user to visit the pages of an error. Returns whether that was done."""
 
     async def read(self, uri: str, *, timeout: float | None = DEFAULT, fresh: bool = False) -> list[Contents]:
         """Read a resource. Most have one part. `fresh` asks the server even if it allowed to reuse the last

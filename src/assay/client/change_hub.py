@@ -1,4 +1,4 @@
-"""Who is interested in changes of the server, for as long as a client lives."""
+"""Passes changes of the server to those parts of a client that are interested, over all its sessions."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Raw
 
 from assay.client.auth.selection import make_authorizer
-from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed, HttpFailure
+from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed, HttpFailure, ServerError
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import Implementation, ToolDefinition
 from assay.model.version import VERSION
@@ -239,6 +239,9 @@ class Client(Calls, Life):
 
         interest = Interest(check_kinds(kinds), frozenset(uris))
         return Changes(Source(self._hub, self.limits, self.timeout, self._usable_session), interest)
+
+    async def _visit_pages(self, error: ServerError, timeout: float | None) -> bool:
+        return await self._open_one.visit_pages(error, self.timeout if timeout is DEFAULT else timeout)
 
     async def roots_changed(self) -> None:
         """Notify the server that the result of the `roots` function has changed. In revisions without this

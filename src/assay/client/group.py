@@ -1,6 +1,6 @@
 """Several servers as one: the session of a client with a configuration of more than one server.
 
-Each server has a client of its own, which keeps its connection usable. Requests go to the server that their
+Each server has its own client, which keeps the connection usable. Requests go to the server that their
 name or URI says, and lists are those of all servers.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed, HttpFailure
+from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed, HttpFailure, ServerError
 from assay.model.definition import ToolDefinition
 from assay.protocol.opening import Agreement
 from assay.transport.client.port import Link, SessionGone
@@ -163,6 +163,9 @@ class Group:
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
         return  # the client of each server has
 
+    async def visit_pages(self, error: ServerError, timeout: float | None) -> bool:
+        return False  # the client of the server has
+
     async def announce_roots(self) -> None:
         await asyncio.gather(*(client.roots_changed() for client in self.clients.values()))
 
@@ -184,7 +187,10 @@ class Group:
         server, inner = self._route(method, params or {})
         client = self.clients[server]
         try:
-            raw = await client._request(method, inner, options.timeout, options.progress)
+            if method == "tools/call":
+                raw = await client._call_tool(inner, options.timeout, options.progress, None)
+            else:
+                raw = await client._request(method, inner, options.timeout, options.progress)
         except SessionGone as error:
             # For this client alone it would mean to open all servers again; that of the server has tried.
             raise HttpFailure(error.url, error.status, error.body, error.headers, error.hint) from error

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 from msgspec import Raw, Struct, field
 
-from assay.model.client_error import ClientError, ConnectionFailed
+from assay.model.client_error import ClientError, ConnectionFailed, ServerError
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
 from assay.model.notice import Change, LogMessage, Progress
@@ -20,6 +20,9 @@ from .answer import Handlers
 from .callback import Callback, CallbackQueue
 from .change_hub import ChangeHub, ChangeStream
 from .listening import read_filter
+
+if TYPE_CHECKING:
+    from .page_visit import Completions
 from .log import client_logger
 
 CHANGES: Final = {
@@ -94,6 +97,8 @@ class Incoming:
         """Callbacks of the calls in progress, by their progress token."""
         self.streams: dict[RequestId, ChangeStream] | None = None
         """Open listen streams by their id; None in revisions without them."""
+        self.completions: Completions | None = None
+        """Set when the user was first asked to visit a page."""
 
     def notify(self, message: Envelope) -> None:
         """Take a notification. Those without a callback, and invalid ones, are ignored."""
@@ -109,6 +114,8 @@ class Incoming:
                 self._on_cancelled(message.params)
             elif method == "notifications/subscriptions/acknowledged":
                 self._on_acknowledged(message.params)
+            elif method == "notifications/elicitation/complete" and self.completions is not None:
+                self.completions.take(message.params)
         except (msgspec.DecodeError, RecursionError) as error:
             client_logger().warning("the server sent an invalid %s: %s", method, error)
 
@@ -196,6 +203,13 @@ class Incoming:
         finally:
             self._questions.pop(request_id, None)
         await self._reply(outcome)
+
+    async def visit_pages(self, error: ServerError, timeout: float | None) -> bool:
+        """Ask the user to visit the pages of an error. Returns whether the server has confirmed that."""
+        from .page_visit import Completions
+
+        self.completions = self.completions or Completions()
+        return await self.completions.visit(error, self._handlers, timeout, self._most_questions)
 
     async def answer_all(self, requests: Mapping[str, Any]) -> dict[str, Any]:
         """The answers to the questions of a result, by their keys. A handler's exception is the caller's."""

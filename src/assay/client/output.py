@@ -28,16 +28,13 @@ class Outputs:
 
     def __init__(self, limits: ClientLimits) -> None:
         self._limits = limits
-        self._schemas: dict[str, Any] = {}
+        self.schemas: dict[str, Any] = {}
         self._checks: dict[str, OutputCheck] = {}
-
-    def __len__(self) -> int:
-        return len(self._schemas)
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
         """Use the schemas of this list, instead of those of an earlier one."""
         self._checks = {}
-        self._schemas = {tool.name: tool.output_schema for tool in tools if tool.output_schema is not None}
+        self.schemas = {tool.name: tool.output_schema for tool in tools if tool.output_schema is not None}
 
     def observe(self, change: Change) -> None:
         """After a change of the list, nothing is known of the tools until it is read again."""
@@ -54,7 +51,7 @@ class Outputs:
         Raises:
             InvalidAnswer: the result does not fit the tool's schema, or this schema cannot be used.
         """
-        schema = self._schemas.get(tool)
+        schema = self.schemas.get(tool)
         if schema is None or result.is_error:
             return
         check = self._checks.get(tool)

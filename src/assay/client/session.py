@@ -302,6 +302,9 @@ class Session:
         if rest is not None:
             self.spawn(rest)
 
+    async def visit_pages(self, error: ServerError, timeout: float | None) -> bool:
+        return await self._incoming.visit_pages(error, timeout)
+
     async def announce_roots(self) -> None:
         """Notify the server of changed roots, in revisions where it cannot just ask again."""
         if ROOTS_CHANGED in self.agreed.revision.notifications:

@@ -194,12 +194,15 @@ class SyncClient:
         timeout: float | None = DEFAULT,
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
+        idempotent: bool | None = None,
     ) -> SyncCall:
         """Call a tool whose progress is an iterator; see `Client.start_tool`."""
         from .sync_iterator import SyncCall
 
         async def start() -> RunningCall:
-            return self._client.start_tool(name, arguments, timeout=timeout, check=check, meta=meta)
+            return self._client.start_tool(
+                name, arguments, timeout=timeout, check=check, meta=meta, idempotent=idempotent
+            )
 
         return SyncCall(self._run, self._run(start()))
 

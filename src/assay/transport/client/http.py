@@ -203,7 +203,7 @@ class HttpLink(UrlLink):
         except asyncio.CancelledError:
             connection.abort()
             raise
-        if not connection.is_idle:
+        if not connection.is_idle:  # busy with this response, or already with the next one
             self._leave(connection, reply)
         return reply
 
