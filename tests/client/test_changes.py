@@ -17,7 +17,9 @@ from assay import (
     Context,
     Server,
     ServerDied,
+    ServerError,
     SyncClient,
+    Timeout,
     ToolFailed,
 )
 from assay.revisions.registry import DATES
@@ -211,6 +213,25 @@ async def test_leaving_unsubscribes_once_the_last_iterator_has_left() -> None:
                 pass
             assert "resources/unsubscribe" not in methods
         assert methods.count("resources/unsubscribe") == 1
+
+
+async def test_a_subscription_that_the_server_refuses_is_its_error() -> None:
+    async with connected("memory", revision=BEFORE) as client:
+        for _ in range(2):
+            with pytest.raises(ServerError, match="not found"):
+                await anext(client.subscribe("test://none"))
+
+
+async def test_a_server_that_never_confirms_is_a_timeout() -> None:
+    silent = f"""
+discovery["capabilities"] = {LISTENING["capabilities"]!r}
+for message in messages():
+    pass
+"""
+    async with Client(process(silent), revision=NEWEST, timeout=0.1) as client:
+        with pytest.raises(Timeout, match=r"did not confirm the subscription in 0\.1 s"):
+            await client.listen("tools").open()
+        assert len(client._hub.tasks) == 0
 
 
 LISTENING_PROCESS: Final = f"""
