@@ -50,7 +50,7 @@ async def test_the_call_is_sent_again_after_the_visit() -> None:
         return Elicited("accept")
 
     target = paid_server({"elicitations": [PAGE]})
-    async with asyncio.timeout(PATIENCE), Client(target, revision=BEFORE, elicitation=visit) as client:
+    async with Client(target, revision=BEFORE, elicitation=visit) as client, asyncio.timeout(PATIENCE):
         assert (await client.call("buy")).text == "call 2"
     assert [(request.mode, request.url, request.id) for request in requests] == [
         ("url", "https://example.com/pay", "e1")
