@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import jsonschema
-from everything import CAPABILITIES, FIXTURES, fields_of, filled
+from everything import CAPABILITIES, FIXTURES, MORE, fields_of, filled, page_of
 from fixture_server import serve
 from mcp import types
 from mcp.server import CacheHint, Server, ServerRequestContext
@@ -46,6 +46,7 @@ resources: dict[str, Json] = {resource["uri"]: resource for resource in FIXTURES
 levels: defaultdict[str, str] = defaultdict(lambda: "debug")
 subscriptions: defaultdict[str, set[str]] = defaultdict(set)
 bus = InMemorySubscriptionBus()
+cancelled = asyncio.Event()
 
 
 def selected(items: dict[str, Json], *names: str) -> list[Json]:
@@ -194,13 +195,31 @@ def toggle(items: dict[str, Json], name: str, like: str) -> str:
 async def change_tools(ctx: Ctx) -> str:
     done = toggle(tools, "passing_tool", "test_simple_text")
     await bus.publish(ToolsListChanged())
+    if MORE and is_handshake(ctx):
+        await ctx.session.send_tool_list_changed()
     return done
 
 
 async def change_prompts(ctx: Ctx) -> str:
     done = toggle(prompts, "passing_prompt", "test_simple_prompt")
     await bus.publish(PromptsListChanged())
+    if MORE and is_handshake(ctx):
+        await ctx.session.send_prompt_list_changed()
     return done
+
+
+async def work_until_cancelled(ctx: Ctx) -> str:
+    await ctx.session.report_progress(1, 2)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        cancelled.set()
+    return "never"
+
+
+async def await_cancelled(ctx: Ctx) -> str:
+    await cancelled.wait()
+    return "cancelled"
 
 
 ACTS: dict[str, Callable[[Ctx], Awaitable[str]]] = {
@@ -211,6 +230,8 @@ ACTS: dict[str, Callable[[Ctx], Awaitable[str]]] = {
     "test_update_watched_resource": update_resource,
     "test_trigger_tool_change": change_tools,
     "test_trigger_prompt_change": change_prompts,
+    "test_slow": work_until_cancelled,
+    "test_await_cancelled": await_cancelled,
 }
 
 
@@ -218,7 +239,7 @@ ACTS: dict[str, Callable[[Ctx], Awaitable[str]]] = {
 
 
 async def list_tools(ctx: Ctx, params: Any) -> Any:
-    shows = {"tools": selected(tools, "name", "description", "inputSchema")}
+    shows = {"tools": selected(tools, "name", "description", "inputSchema", "outputSchema")}
     return types.ListToolsResult.model_validate(shows)
 
 
@@ -231,15 +252,16 @@ async def call_tool(ctx: Ctx, params: types.CallToolRequestParams) -> Any:
     if params.name in ACTS:
         return text_result(await ACTS[params.name](ctx))
     if "content" in tool:
-        result = {"content": tool["content"], "isError": tool.get("isError", False)}
+        (result,) = selected({params.name: tool}, "content", "structuredContent", "isError")
         return types.CallToolResult.model_validate(result)
     answers = await ask(ctx, tool, arguments, params)
     return text_result(filled(tool["says"], fields_of(answers))) if isinstance(answers, dict) else answers
 
 
 async def list_resources(ctx: Ctx, params: Any) -> Any:
-    shows = {"resources": selected(resources, "uri", "name", "description", "mimeType")}
-    return types.ListResourcesResult.model_validate(shows)
+    listed = selected(resources, "uri", "name", "description", "mimeType")
+    page, following = page_of(listed, params.cursor if params else None)
+    return types.ListResourcesResult.model_validate({"resources": page, "nextCursor": following})
 
 
 async def list_templates(ctx: Ctx, params: Any) -> Any:
