@@ -42,8 +42,18 @@ ROOT = HERE.parents[1]
 CLIENT = PROGRAMS / "assay" / "client.py"
 PROGRAM_TIMEOUT = 120.0
 FEATURES = (
-    *("connect", "tools", "content", "resource link", "structured content", "arguments", "tool error"),
-    *("unknown names", "resources", "pagination", "templates", "prompts", "completion", "logging"),
+    *("connect", "tools", "content", "resource link", "structured content", "arguments"),
+    *(
+        "schema keywords",
+        "tool error",
+        "unknown names",
+        "resources",
+        "pagination",
+        "templates",
+        "prompts",
+        "completion",
+        "logging",
+    ),
     *("progress", "subscription", "list changes", "sampling", "elicitation", "roots", "rounds", "cancel"),
     *("timeout", "polling", "at once", "ping", "SyncClient", "nothing left", CLOSE),
 )

@@ -135,8 +135,12 @@ class Program:
         return "typed"
 
     async def arguments(self) -> str:
-        result = await self.main.call("test_header_parameter", region="us-west1")
-        await self.main.call("json_schema_2020_12_tool", name="ada", email="ada@example.org")
+        return (await self.main.call("test_header_parameter", region="us-west1")).text
+
+    async def schema_keywords(self) -> str:
+        tools = {tool.name: tool.input_schema for tool in await self.main.tools()}
+        assert {"$defs", "allOf", "if", "then", "else"} <= {*tools["json_schema_2020_12_tool"]}, tools
+        result = await self.main.call("json_schema_2020_12_tool", name="ada", email="ada@example.org")
         return result.text
 
     async def tool_error(self) -> str:
@@ -315,6 +319,7 @@ class Program:
             "resource link": self.resource_link,
             "structured content": self.structured,
             "arguments": self.arguments,
+            "schema keywords": self.schema_keywords,
             "tool error": self.tool_error,
             "unknown names": self.unknown_names,
             "resources": self.resources,

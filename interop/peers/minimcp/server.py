@@ -1,8 +1,9 @@
 """The fixtures of the official suite on minimcp, which supports the handshake revisions and has no sessions.
 
 Not implemented, because minimcp has no public API for it: requests to the client (sampling, elicitation),
-`logging/setLevel`, completion, subscriptions, list changes, pages, resumed streams, and custom schemas
-(`json_schema_2020_12_tool`). Its transport does not check Host and Origin; it leaves that to the framework.
+cancellation, `logging/setLevel`, completion, subscriptions, list changes, pages, resumed streams, and custom
+schemas (`json_schema_2020_12_tool`). Its transport does not check Host and Origin; it leaves that to the
+framework.
 """
 
 from __future__ import annotations
@@ -74,8 +75,18 @@ async def test_structured() -> Sum:
     return {"sum": 3}
 
 
+async def test_slow():  # type: ignore[no-untyped-def]
+    await anyio.sleep_forever()
+
+
+async def test_header_parameter(region: str):  # type: ignore[no-untyped-def]
+    return f"Looked around {region}"
+
+
 if MORE:
     mcp.tool.add(test_structured, description="Answers with structured content")
+    mcp.tool.add(test_slow, description="Works for a long time")
+    mcp.tool.add(test_header_parameter, description="Has a parameter")
 
 
 # Resources.
