@@ -30,12 +30,14 @@ from interop.matrix import (
     as_json,
     is_complete,
     markdown,
+    markdown_table,
     read_lines,
     table,
     with_block,
 )
 from interop.official import Exit
-from interop.servers.merge import merged
+from interop.servers import public
+from interop.servers.merge import lacks, merged
 from interop.servers.table import HERE, PROGRAMS, FixtureServer, read_table
 
 ROOT = HERE.parents[1]
@@ -119,13 +121,21 @@ async def run_all(jobs: Sequence[Job], options: argparse.Namespace) -> Exit:
     shutil.rmtree(options.results, ignore_errors=True)
     options.results.mkdir(parents=True)
     columns = await run_jobs(jobs, options.results, options.jobs)
-    (options.results / "servers.json").write_text(as_json(columns), "utf-8")
+    publics = await public.run_public(public_jobs(options), options.node, options.results)
+    (options.results / "servers.json").write_text(as_json([*columns, *publics]), "utf-8")
     if options.docs is not None:
-        page = options.docs.read_text("utf-8")
-        options.docs.write_text(with_block(page, markdown(merged(columns)), MARKS), "utf-8")
-    print(f"\n{table(merged(columns))}")
-    print(f"\n{len(columns)} programs ran in {time.monotonic() - began:.0f} s; logs: {options.results}")
-    return Exit.CONFORMS if is_complete(columns) else Exit.DOES_NOT_CONFORM
+        write_page(options.docs, columns, publics)
+    for shown in filter(None, (merged(columns), publics)):
+        print(f"\n{table(shown)}")
+    count = len(columns) + len(publics)
+    print(f"\n{count} programs ran in {time.monotonic() - began:.0f} s; logs: {options.results}")
+    return Exit.CONFORMS if is_complete([*columns, *publics]) else Exit.DOES_NOT_CONFORM
+
+
+def write_page(path: Path, columns: Sequence[Column], publics: Sequence[Column]) -> None:
+    page = path.read_text("utf-8")
+    page = with_block(page, f"{markdown_table(merged(columns))}\n\n{lacks(read_table())}", MARKS)
+    path.write_text(with_block(page, markdown(publics), public.MARKS), "utf-8")
 
 
 def parse() -> argparse.Namespace:
@@ -133,7 +143,9 @@ def parse() -> argparse.Namespace:
         prog="interop.servers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    names = [server.name for server in read_table().server]
+    names = [server.name for server in read_table().server] + [
+        *dict.fromkeys(job.server.name for job in public.public_jobs())
+    ]
     add("names", metavar="SERVER", nargs="*", help=f"which servers; default all of: {', '.join(names)}")
     add("--revision", help="only this one; default: all that a server supports")
     add("--transport", help="only this one; default: all")
@@ -161,7 +173,7 @@ def chosen(options: argparse.Namespace) -> list[Job]:
             known.lacks(server.name, transport, revision),
         )
         for server in known.server
-        if not options.names or server.name in options.names
+        if server.name in options.names or not options.names
         for transport in (server.quick if options.quick else server.transports)
         for revision in server.revisions
         if options.revision in (revision, None) and options.transport in (transport, None)
@@ -169,8 +181,19 @@ def chosen(options: argparse.Namespace) -> list[Job]:
     ]
 
 
+def public_jobs(options: argparse.Namespace) -> list[public.PublicJob]:
+    """The jobs on public servers: those that are named, or all but in a quick run."""
+    return [
+        job
+        for job in public.public_jobs()
+        if job.server.name in options.names or not (options.names or options.quick)
+        if options.revision in (job.revision, None) and options.transport in (job.server.transport, None)
+    ]
+
+
 def main() -> int:
     options = parse()
+    os.chdir(ROOT)
     return exit_code(lambda: asyncio.run(run_all(chosen(options), options)))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from interop.matrix import Cell, Column, Mark
+from interop.servers.table import Table
 
 
 def merged(columns: Sequence[Column]) -> list[Column]:
-    """One column for each server and transport. A feature works if it does on every revision that has it; the
-    reasons for dashes name the revisions."""
+    """One column for each server and transport. A feature works if it does on every revision that has it."""
     groups: dict[tuple[str, str], list[Column]] = {}
     for column in columns:
         groups.setdefault((column.client, column.transport), []).append(column)
@@ -30,3 +30,13 @@ def merged_cell(group: Sequence[Column], feature: str) -> Cell:
     if failed:
         return Cell(Mark.FAILS, "; ".join(failed))
     return next((cell for _, cell in cells if cell.mark is Mark.WORKS), cells[0][1])
+
+
+def lacks(table: Table) -> str:
+    """What servers do not offer, as a list for a page."""
+    titles = {server.name: f"{server.title} {server.version()}" for server in table.server}
+    lines = []
+    for lack in table.lack:
+        where = [*(titles[name] for name in lack.servers), *lack.transports, *lack.revisions]
+        lines.append(f"- {Mark.NO_API.value} {', '.join(lack.features)} ({', '.join(where)}): {lack.reason}")
+    return "\n".join(lines)
