@@ -222,12 +222,13 @@ class Program:
         return "three reports, in order, before the result"
 
     async def subscription(self) -> str:
-        await self.main.request("resources/subscribe", {"uri": WATCHED})
-        await self.main.call("test_update_watched_resource")
-        expect(await self.changes.get(), WATCHED, "update")
-        (contents,) = await self.main.read(WATCHED)
+        async with self.main.subscribe(WATCHED) as changes:
+            await self.main.call("test_update_watched_resource")
+            expect((await anext(changes)).uri, WATCHED, "update")
+        (contents,) = await self.main.read(WATCHED, fresh=True)
         assert contents.text is not None and "changed" in contents.text, contents
-        await self.main.request("resources/unsubscribe", {"uri": WATCHED})
+        while not self.changes.empty():
+            self.changes.get_nowait()
         await self.main.call("test_update_watched_resource")
         await expect_silence(self.changes)
         return "one update, and none after the end"

@@ -111,12 +111,15 @@ class Program:
     async def updates(self) -> str:
         if self.task.changes is None:
             raise NoApi("no resource of this server changes")
+        uri = self.task.changes["uri"]
         if self.main.capabilities["resources"].get("subscribe"):
-            await self.main.request("resources/subscribe", {"uri": self.task.changes["uri"]})
+            async with self.main.subscribe(uri) as changes:
+                await self.call(self.task.changes)
+                expect((await anext(changes)).uri, uri, "changed resource")
+            return "subscribed"
         await self.call(self.task.changes)
-        change = await self.changes.get()
-        expect(change.uri, self.task.changes["uri"], "changed resource")
-        return "one update"
+        expect((await self.changes.get()).uri, uri, "changed resource")
+        return "announced without a subscription"
 
     async def at_once(self) -> str:
         tools = await asyncio.gather(*(self.main.tools() for _ in range(AT_ONCE)))

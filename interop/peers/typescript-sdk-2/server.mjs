@@ -34,6 +34,7 @@ const { values } = parseArgs({ options })
 const FIXTURES = JSON.parse(readFileSync(new URL('../everything.json', import.meta.url), 'utf8'))
 const PAUSE = 50
 const PAGE = 2
+const NEWEST = '2026-07-28'
 const INVALID_PARAMS = -32602
 const PARSE_ERROR = -32700
 const SESSION_NOT_FOUND = -32001
@@ -159,7 +160,8 @@ async function updateResource() {
   resources.set(WATCHED, { ...resources.get(WATCHED), text: 'Watched resource content, changed' })
   modern.notify.resourceUpdated(WATCHED)
   for (const { server, uris } of live) {
-    if (uris.has(WATCHED)) await server.server.sendResourceUpdated({ uri: WATCHED })
+    // On stdio, the SDK itself knows what a client of the newest revision listens to.
+    if (uris.has(WATCHED) || server.server.getNegotiatedProtocolVersion() === NEWEST) await server.server.sendResourceUpdated({ uri: WATCHED })
   }
   return `Changed ${WATCHED}`
 }
