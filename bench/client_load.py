@@ -1,7 +1,7 @@
 """Clients: calls per second of each client on the same server, and what starting one costs.
 
-Client and server share one core, as in `stdio_load.py`. In memory, each client calls a server of its own
-framework.
+Client and server share one core, as in `stdio_load.py`. In memory, each client calls a server of the
+same framework.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def import_ms(name: str) -> float:
 
 def listing_ms() -> float:
     """Milliseconds of `assay tools` on the server, as a command."""
-    command = [str(python_of("assay").with_name("assay")), "tools", *SERVER.stdio_command()]
+    command = [str(python_of("assay").with_name("assay")), "tools", "--", *SERVER.stdio_command()]
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, check=False, timeout=START_TIMEOUT)
     elapsed = (time.perf_counter() - begin) * 1e3

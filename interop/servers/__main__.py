@@ -80,7 +80,7 @@ class Job:
 
 @asynccontextmanager
 async def target(job: Job, results: Path) -> AsyncIterator[list[str] | str]:
-    """What the client connects to: a command, or the URL of a server of its own."""
+    """What the client connects to: a command, or the URL of a new server."""
     if job.transport == "stdio":
         yield job.command
         return
@@ -125,8 +125,8 @@ async def run_all(jobs: Sequence[Job], options: argparse.Namespace) -> Exit:
     (options.results / "servers.json").write_text(as_json([*columns, *publics]), "utf-8")
     if options.docs is not None:
         write_page(options.docs, columns, publics)
-    for shown in filter(None, (merged(columns), publics)):
-        print(f"\n{table(shown)}")
+    for group in filter(None, (merged(columns), publics)):
+        print(f"\n{table(group)}")
     count = len(columns) + len(publics)
     print(f"\n{count} programs ran in {time.monotonic() - began:.0f} s; logs: {options.results}")
     return Exit.CONFORMS if is_complete([*columns, *publics]) else Exit.DOES_NOT_CONFORM

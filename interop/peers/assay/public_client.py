@@ -85,8 +85,8 @@ class Program:
             if not call.get("fails"):
                 raise
             return
-        shown = f"{result.text} {result.structured} {result.content}"
-        assert not call.get("fails") and call.get("shows", "") in shown, (call, shown)
+        text = f"{result.text} {result.structured} {result.content}"
+        assert not call.get("fails") and call.get("shows", "") in text, (call, text)
 
     async def resources(self) -> str:
         if "resources" not in self.main.capabilities:
