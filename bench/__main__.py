@@ -218,10 +218,10 @@ def keep(result: Result, *, only_clients: bool) -> None:
         print_status(f"written: {', '.join(str(path.relative_to(ROOT)) for path in written)}")
 
 
-def missing_requirement() -> str | None:
-    if shutil.which("wrk") is None:
+def missing_requirement(*, only_clients: bool) -> str | None:
+    if shutil.which("wrk") is None and not only_clients:
         return "wrk is not installed: apt-get install wrk"
-    missing = missing_environments()
+    missing = missing_environments(client_load.CALLERS if only_clients else SUBJECTS)
     if missing:
         return (
             f"not installed: {', '.join(str(path.relative_to(ROOT)) for path in missing)}; run `make bench`"
@@ -235,7 +235,7 @@ def main() -> int:
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a target is missed")
     parser.add_argument("--clients", action="store_true", help="only the clients")
     options = parser.parse_args()
-    if (reason := missing_requirement()) is not None:
+    if (reason := missing_requirement(only_clients=options.clients)) is not None:
         print_status(f"error: {reason}")
         return 3
     interrupt_on_termination()

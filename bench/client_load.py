@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any, Final
 
 from .process import running, time_limit
@@ -38,8 +39,12 @@ class Caller:
     module: str
     wires: tuple[str, ...] = ("http", "stdio", "memory")
 
+    @property
+    def executable(self) -> Path:
+        return python_of(self.environment)
+
     def command(self, task: dict[str, Any]) -> list[str]:
-        return [str(python_of(self.environment)), str(PEERS / f"{self.module}.py"), json.dumps(task)]
+        return [str(self.executable), str(PEERS / f"{self.module}.py"), json.dumps(task)]
 
 
 CALLERS: Final = (
