@@ -1,7 +1,7 @@
 """Clients: calls per second of each client on the same server, and what starting one costs.
 
-Client and server share one core, as in `stdio_load.py`. In memory, each client calls a server of the
-same framework.
+Client and server share one core, as in `stdio_load.py`. On stdio the server does next to nothing; over HTTP
+it is that of Assay. In memory, each client calls a server of the same framework.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ MANY: Final = 16
 """Calls at the same time, over HTTP."""
 HTTPX2: Final = "httpx2"
 SERVER: Final = next(subject for subject in SUBJECTS if subject.name == ASSAY)
+PLAIN_STDIO: Final = [str(python_of("assay")), str(PEERS / "plain_stdio.py")]
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def load(child: subprocess.Popen[bytes], seconds: float, at_once: int) -> dict[s
 def target_of(wire: str, core: int, log: IO[bytes]) -> Iterator[Any]:
     """What the client connects to: a URL whose server runs meanwhile, a command, or nothing."""
     if wire != "http":
-        yield SERVER.stdio_command() if wire == "stdio" else None
+        yield PLAIN_STDIO if wire == "stdio" else None
         return
     with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
         port, descriptor = listening.getsockname()[1], listening.fileno()
