@@ -9,7 +9,7 @@ from bench.steps import CLIENT_PARTS, CLIENT_WIRES, PARTS, count, count_client
 
 # Ten per cent above what was counted with Python 3.11 when this was written; other versions differ a little.
 BUDGETS = [(HANDSHAKE_WIRE, 1500), (PER_REQUEST_WIRE, 1770)]
-CLIENT_BUDGETS = {"memory": 1180, "stdio": 1650, "http": 2650}
+CLIENT_BUDGETS = {"memory": 900, "stdio": 1340, "http": 2380}
 
 
 @pytest.mark.parametrize(("wire", "budget"), BUDGETS, ids=[wire.name for wire, _ in BUDGETS])
