@@ -21,15 +21,17 @@ NODE_READY := $(NODE_VENV)/.ready
 SUITE_READY := interop/node_modules/.ready
 PYRIGHT_READY := interop/pyright/node_modules/.ready
 PEER_VENVS := .venv-peers
+PUBLIC_VENVS := .venv-public
 PEERS_READY_QUICK := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/fastmcp/.ready \
 	interop/peers/typescript-sdk-2/node_modules/.ready
-PEERS_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/.ready
+PEERS_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/.ready \
+	$(PEER_VENVS)/python-sdk-1/.ready $(PEER_VENVS)/minimcp/.ready \
+	$(patsubst %,$(PUBLIC_VENVS)/%/.ready,sqlite filesystem memory motherduck excel)
 AGREEMENT_READY := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/minimcp/.ready \
 	interop/peers/typescript-sdk-2/node_modules/.ready
 CLIENT_AGREEMENT_READY := $(PEER_VENVS)/python-sdk/.ready interop/peers/typescript-sdk-2/node_modules/.ready
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --no-input
 LINTED := $(wildcard src tests interop scripts examples bench contrib)
-PUBLIC_VENVS := .venv-public
 BENCH_VENVS := .venv-bench
 BENCH_NODE_READY := bench/peers/typescript/node_modules/.ready
 BENCH_READY := $(patsubst %,$(BENCH_VENVS)/%/.ready,bare assay minimcp mcp fastmcp) $(BENCH_NODE_READY)
@@ -120,16 +122,18 @@ official: $(READY) $(SUITE_READY) ## Run the official conformance suite on the e
 	@$(BIN)/python -m interop.official_client --node $(NODE_VENV)/bin/node
 
 .PHONY: interop
-interop: ## Run the official suite and clients of other SDKs, and write docs/evidence/interop.md
+interop: ## Run the official suite, clients of other SDKs, and our client on their servers; writes docs/evidence/interop.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(PEERS_READY)
 	@$(MAKE) --no-print-directory official
 	@$(BIN)/python -m interop.clients --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
+	@$(BIN)/python -m interop.servers --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 	@$(BIN)/python -m interop.oauth --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 
 .PHONY: interop-quick
-interop-quick: ## Run only the clients that install fast (ARGS=fastmcp selects one)
+interop-quick: ## Run only the clients and servers that install fast (ARGS=fastmcp selects one)
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(PEERS_READY_QUICK)
 	@$(BIN)/python -m interop.clients --quick --node $(NODE_VENV)/bin/node $(ARGS)
+	@$(BIN)/python -m interop.servers --quick --node $(NODE_VENV)/bin/node $(ARGS)
 	@$(BIN)/python -m interop.oauth --quick
 
 .PHONY: pyright

@@ -1,4 +1,6 @@
-"""Run all benchmarks and print the ratios: `python -m bench [--quick] [--strict]`.
+"""Run all benchmarks and print the ratios: `python -m bench [--quick] [--strict] [--clients]`.
+
+With `--clients`, only the clients are measured; their figures replace those of the stored result.
 
 Exit codes: 0 measured, 1 a target was missed and `--strict` given, 3 could not run, 130 interrupted.
 """
@@ -13,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import IO, Final
 
 from . import (
+    client_load,
     http_load,
     machine,
     plot,
@@ -30,10 +32,10 @@ from . import (
 from .process import TookTooLong, interrupt_on_termination, print_status
 from .report import PAGES, write
 from .request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, Wire, WrongAnswer
-from .result import STORED, Result, Sample, Spawns, store
+from .result import STORED, Result, Sample, Spawns, load, store, with_clients
 from .subject import ROOT, SUBJECTS, Subject, missing_environments
-from .table import whole_text
-from .target import judge
+from .table import client_text, whole_text
+from .target import CLIENT_TARGETS, TARGETS, judge
 
 RESULTS: Final = ROOT / "results" / "bench"
 
@@ -48,10 +50,30 @@ class Settings:
     stdio_seconds: float
     more_spawns: int
     batches: int
+    client_seconds: float
+    starts: int
 
 
-FULL: Final = Settings(rounds=3, http_seconds=6, http_warmup=2, stdio_seconds=2.0, more_spawns=5, batches=200)
-QUICK: Final = Settings(rounds=2, http_seconds=1, http_warmup=0, stdio_seconds=0.3, more_spawns=0, batches=50)
+FULL: Final = Settings(
+    rounds=3,
+    http_seconds=6,
+    http_warmup=2,
+    stdio_seconds=2.0,
+    more_spawns=5,
+    batches=200,
+    client_seconds=2.0,
+    starts=10,
+)
+QUICK: Final = Settings(
+    rounds=2,
+    http_seconds=1,
+    http_warmup=0,
+    stdio_seconds=0.3,
+    more_spawns=0,
+    batches=50,
+    client_seconds=0.3,
+    starts=5,
+)
 
 
 class Run:
@@ -62,7 +84,17 @@ class Run:
         self.settings = settings
         self._log = log
 
+    def clients(self) -> None:
+        for number in range(self.settings.rounds):
+            for wire in ("http", "stdio", "memory"):
+                for caller in client_load.CALLERS if number % 2 == 0 else client_load.CALLERS[::-1]:
+                    if wire in caller.wires:
+                        self._client(caller, wire, number)
+            for _ in range(self.settings.starts):
+                self._starts()
+
     def everything(self) -> None:
+        self.clients()
         for number in range(self.settings.rounds):
             # Every other round is reversed, so that no subject always runs on a machine warmed up by the same
             # one.
@@ -121,6 +153,22 @@ class Run:
             self.result.spawn.setdefault(subject.name, []).append(Spawns(number, [measured.start_ms, *more]))
             show(title, measured.pinned)
 
+    def _client(self, caller: client_load.Caller, wire: str, number: int) -> None:
+        title = f"round {number + 1}  client {wire}, {caller.label}"
+        with self._or_void(title):
+            samples = client_load.measure(caller, wire, number, self.settings.client_seconds, self._log)
+            for kind, sample in samples.items():
+                self.result.clients.setdefault(kind, {}).setdefault(caller.name, []).append(sample)
+            rate, cpu_us = samples[wire].rate, samples[wire].cpu_us
+            print_status(f"{title:<48} {rate:>9,.0f} calls/s {cpu_us:>7.1f} µs CPU")
+
+    def _starts(self) -> None:
+        with self._or_void("starting a client"):
+            for name in client_load.IMPORTS:
+                self.result.import_ms.setdefault(name, []).append(client_load.import_ms(name))
+            own = stdio_load.spawn_ms(client_load.SERVER, self._log)
+            self.result.listing_ms.append(client_load.listing_ms() - own)
+
     @contextmanager
     def _or_void(self, title: str) -> Iterator[None]:
         try:
@@ -135,7 +183,7 @@ def show(title: str, sample: Sample) -> None:
     print_status(f"{title:<48} {figures}")
 
 
-def run(settings: Settings, mode: str) -> Result:
+def run(settings: Settings, mode: str, *, only_clients: bool = False) -> Result:
     begin = time.perf_counter()
     started = datetime.now(UTC)
     stamp = started.strftime("%Y%m%dT%H%M%SZ")
@@ -149,28 +197,31 @@ def run(settings: Settings, mode: str) -> Result:
     RESULTS.mkdir(parents=True, exist_ok=True)
     watch = machine.Neighbours()
     with (RESULTS / f"{stamp}.log").open("wb") as log:
-        Run(result, settings, log).everything()
+        measuring = Run(result, settings, log)
+        measuring.clients() if only_clients else measuring.everything()
     result.machine["other_work"] = round(watch.share(), 3)
     result.seconds = time.perf_counter() - begin
-    keep(result, RESULTS / f"{stamp}.json")
+    store(result, RESULTS / f"{stamp}.json")
+    print_status(f"written: {(RESULTS / f'{stamp}.json').relative_to(ROOT)}")
+    keep(result, only_clients=only_clients)
     return result
 
 
-def keep(result: Result, path: Path) -> None:
-    """Store the run. A full run without void measurements also updates the documentation."""
-    store(result, path)
-    print_status(f"written: {path.relative_to(ROOT)}")
+def keep(result: Result, *, only_clients: bool) -> None:
+    """A full run without void measurements updates the documentation."""
     if result.mode == "full" and not result.voids:
+        if only_clients:
+            result = with_clients(load(), result)
         store(result, STORED)
         write(result, PAGES)
         written = (STORED, plot.PICTURE, *PAGES)
         print_status(f"written: {', '.join(str(path.relative_to(ROOT)) for path in written)}")
 
 
-def missing_requirement() -> str | None:
-    if shutil.which("wrk") is None:
+def missing_requirement(*, only_clients: bool) -> str | None:
+    if shutil.which("wrk") is None and not only_clients:
         return "wrk is not installed: apt-get install wrk"
-    missing = missing_environments()
+    missing = missing_environments(client_load.CALLERS if only_clients else SUBJECTS)
     if missing:
         return (
             f"not installed: {', '.join(str(path.relative_to(ROOT)) for path in missing)}; run `make bench`"
@@ -182,18 +233,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="less than a minute, and noisier")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a target is missed")
+    parser.add_argument("--clients", action="store_true", help="only the clients")
     options = parser.parse_args()
-    if (reason := missing_requirement()) is not None:
+    if (reason := missing_requirement(only_clients=options.clients)) is not None:
         print_status(f"error: {reason}")
         return 3
     interrupt_on_termination()
     try:
-        result = run(*((QUICK, "quick") if options.quick else (FULL, "full")))
+        settings, mode = (QUICK, "quick") if options.quick else (FULL, "full")
+        result = run(settings, mode, only_clients=options.clients)
     except KeyboardInterrupt:
         print_status("interrupted")
         return 130
-    print(whole_text(result))
-    missed = [verdict for verdict in judge(result) if not verdict.passed]
+    print(client_text(result) if options.clients else whole_text(result))
+    verdicts = judge(result, CLIENT_TARGETS if options.clients else TARGETS)
+    missed = [verdict for verdict in verdicts if not verdict.passed]
     return 1 if missed and options.strict else 0
 
 

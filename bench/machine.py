@@ -15,7 +15,7 @@ from .subject import ENVIRONMENTS, NODE, PEERS, python_of
 
 PACKAGES: Final = {
     "bare": ("msgspec", "uvicorn", "httptools", "uvloop"),
-    "assay": ("assay-mcp", "msgspec", "uvicorn", "httptools", "uvloop"),
+    "assay": ("assay-mcp", "msgspec", "uvicorn", "httptools", "uvloop", "httpx2"),
     "minimcp": ("minimcp", "mcp", "uvicorn"),
     "mcp": ("mcp", "uvicorn"),
     "fastmcp": ("fastmcp", "mcp", "uvicorn"),

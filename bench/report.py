@@ -17,13 +17,16 @@ from . import plot
 from .result import STORED, Result, load
 from .subject import ROOT
 from .table import (
+    CALLS,
     also_rows,
     as_markdown,
+    client_rows,
     disturbed,
     load_rows,
     machine_lines,
     profile_rows,
     spawn_rows,
+    start_rows,
     state_rows,
     target_rows,
     token_rows,
@@ -51,6 +54,8 @@ PARTS: Final[dict[str, Callable[[Result], str]]] = {
     "stdio_free": lambda result: as_markdown(load_rows(result, "stdio_free")),
     "wires": lambda result: as_markdown(wire_rows(result)),
     "profile": lambda result: as_markdown(profile_rows(result)),
+    "clients": lambda result: "\n\n".join(as_markdown(client_rows(result, kind)) for kind in CALLS),
+    "start": lambda result: as_markdown(start_rows(result)),
     "spawn": lambda result: as_markdown(spawn_rows(result)),
     "tools": lambda result: as_markdown(tool_rows(result)),
     "state": lambda result: as_markdown(state_rows(result)),

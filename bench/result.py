@@ -30,6 +30,17 @@ class Sample(msgspec.Struct, frozen=True):
         return self.server_cpu / self.rate * 1e6
 
 
+class ClientSample(msgspec.Struct, frozen=True, kw_only=True):
+    """One client in one round."""
+
+    round: int
+    rate: float
+    p50_us: float
+    p99_us: float
+    cpu_us: float
+    """CPU time of the client per call."""
+
+
 class Spawns(msgspec.Struct, frozen=True):
     """Milliseconds from the start of the process to the answer to `initialize`, of one subject in one
     round."""
@@ -64,6 +75,14 @@ class Result(msgspec.Struct, kw_only=True):
     """Microseconds to sign and open request state, the median of each batch."""
     token_us: dict[str, list[float]] = {}
     """Microseconds to authorize a request with a `known` or a `new` token, the median of each batch."""
+    clients_run: str = ""
+    """When and how the clients were measured, if that was another run."""
+    clients: dict[str, dict[str, list[ClientSample]]] = {}
+    """By kind of load (see `client_load.py`) and client."""
+    import_ms: dict[str, list[float]] = {}
+    """Milliseconds of imports in new processes; the names are those of `client_load.IMPORTS`."""
+    listing_ms: list[float] = []
+    """Milliseconds of `assay tools` on a server less those that the server takes to start."""
     voids: list[str] = []
 
     def samples(self, transport: str, name: str) -> list[Sample]:
@@ -101,6 +120,22 @@ class Result(msgspec.Struct, kw_only=True):
         framed = {sample.round: sample.rate for sample in self.wires.get(f"ws {connections}", [])}
         posted = {sample.round: sample.rate for sample in self.wires.get(f"http {connections}", [])}
         return _median([framed[number] / posted[number] for number in framed.keys() & posted.keys()])
+
+    def client_ratio(self, kind: str, name: str, other: str) -> float | None:
+        """Calls per second of a client, relative to another one in the same round."""
+        samples = self.clients.get(kind, {})
+        ours = {sample.round: sample.rate for sample in samples.get(name, [])}
+        theirs = {sample.round: sample.rate for sample in samples.get(other, [])}
+        return _median([ours[number] / theirs[number] for number in ours.keys() & theirs.keys()])
+
+    def import_ratio(self) -> float | None:
+        """Of the best times: what disturbs an import only makes it longer."""
+        if not self.import_ms:
+            return None
+        return min(self.import_ms["client"]) / min(self.import_ms["bare"])
+
+    def listing_cost(self) -> float | None:
+        return _median(self.listing_ms)
 
     def state_cost(self) -> float | None:
         return _median(self.state_us)
@@ -142,6 +177,20 @@ def store(result: Result, path: Path) -> None:
 def _short(text: str) -> float:
     """Four significant digits: more would be noise."""
     return float(f"{float(text):.4g}")
+
+
+def with_clients(stored: Result, run: Result) -> Result:
+    """A stored result with the clients of a run that measured only these."""
+    about = (
+        f"{run.mode} run of {run.started}, {run.seconds:.0f} s, other work {run.machine['other_work']:.0%}"
+    )
+    return msgspec.structs.replace(
+        stored,
+        clients_run=about,
+        clients=run.clients,
+        import_ms=run.import_ms,
+        listing_ms=run.listing_ms,
+    )
 
 
 def load(path: Path = STORED) -> Result:

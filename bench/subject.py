@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent
@@ -71,6 +72,11 @@ SUBJECTS: Final = (
 LABELS: Final = {subject.name: subject.label for subject in SUBJECTS}
 
 
-def missing_environments() -> list[Path]:
-    executables = {subject.executable for subject in SUBJECTS}
+class HasExecutable(Protocol):
+    @property
+    def executable(self) -> Path: ...
+
+
+def missing_environments(subjects: Iterable[HasExecutable] = SUBJECTS) -> list[Path]:
+    executables = {subject.executable for subject in subjects}
     return sorted(path for path in executables if not path.exists())

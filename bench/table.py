@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
+from .client_load import LABELS as CLIENTS
+from .client_load import MANY
 from .profile_load import PARTS
-from .result import Result, Sample
+from .result import ClientSample, Result, Sample
 from .subject import SUBJECTS, TIMES
-from .target import ALSO, judge
+from .target import ALSO, CLIENT_TARGETS, TARGETS, Target, judge
 
 Rows = list[list[str]]
 TITLES: Final = {
@@ -20,15 +22,22 @@ TITLES: Final = {
 }
 WIRES: Final = {"http": "Streamable HTTP", "ws": "WebSocket"}
 LOAD_HEAD: Final = ("calls per second", "p50", "p99", "server CPU", "CPU per call", "client CPU", "RSS")
+CALLS: Final = {
+    "http": "client, HTTP, one call at a time",
+    f"http {MANY}": f"client, HTTP, {MANY} calls at once",
+    "stdio": "client, stdio, one call at a time",
+    "memory": "client, in memory, one call at a time",
+}
 CLIENT_BOUND: Final = 0.9
 """Share of a core above which the load generator may be the bottleneck instead of the server."""
 QUIET: Final = 0.15
 """Share of a core that other work may take, including the kernel's interrupts."""
 
 
-def target_rows(result: Result) -> Rows:
+def target_rows(result: Result, targets: Sequence[Target] = TARGETS) -> Rows:
     head = ["measure", "needed", "measured", "verdict"]
-    return [head, *([v.target.measure, v.target.requirement, v.measured, v.word] for v in judge(result))]
+    verdicts = judge(result, targets)
+    return [head, *([v.target.measure, v.target.requirement, v.measured, v.word] for v in verdicts)]
 
 
 def also_rows(result: Result) -> Rows:
@@ -77,6 +86,32 @@ def profile_rows(result: Result) -> Rows:
     return rows
 
 
+def client_rows(result: Result, kind: str) -> Rows:
+    rows = [[CALLS[kind], "calls per second", "p50", "p99", "client CPU per call"]]
+    samples = result.clients.get(kind, {})
+    rows += [[CLIENTS[name], *client_cells(samples[name])] for name in CLIENTS if name in samples]
+    return rows
+
+
+def client_cells(samples: Sequence[ClientSample]) -> list[str]:
+    rates = [sample.rate for sample in samples]
+    return [
+        f"{median(rates):,.0f} ({min(rates):,.0f} to {max(rates):,.0f})",
+        f"{median(s.p50_us for s in samples):,.0f} µs",
+        f"{median(s.p99_us for s in samples):,.0f} µs",
+        f"{median(s.cpu_us for s in samples):,.0f} µs",
+    ]
+
+
+def start_rows(result: Result) -> Rows:
+    rows = [["starting a client", "median", "least"]]
+    titles = {"bare": "import asyncio, msgspec", "client": "from assay import Client"}
+    times = {titles[name]: values for name, values in result.import_ms.items()}
+    times |= {"assay tools, more than the server's start": result.listing_ms}
+    rows += [[title, f"{median(ms):.1f} ms", f"{min(ms):.1f} ms"] for title, ms in times.items() if ms]
+    return rows
+
+
 def spawn_rows(result: Result) -> Rows:
     rows = [["spawn to initialize", "median", "least"]]
     for subject in SUBJECTS:
@@ -114,6 +149,7 @@ def machine_lines(result: Result) -> list[str]:
         f"{machine['cores']} {TIMES} {machine['cpu']}, {machine['memory_gb']} GB, {machine['system']}, "
         f"kernel {machine['kernel']}, load {machine['load_before']} before the run",
         f"other work during the run: {machine['other_work']:.0%} of one core{disturbed(result)}",
+        *([f"clients: {result.clients_run}"] if result.clients_run else []),
         *(f"{name}: {version}" for name, version in result.versions.items()),
     ]
 
@@ -139,12 +175,26 @@ def as_markdown(rows: Rows) -> str:
     return "\n".join(lines)
 
 
+def client_text(result: Result) -> str:
+    """The tables of a run that measured only clients."""
+    parts = [
+        "\n".join(machine_lines(result)),
+        *(as_text(client_rows(result, kind)) for kind in CALLS),
+        as_text(start_rows(result)),
+        as_text(target_rows(result, CLIENT_TARGETS)),
+    ]
+    parts += [f"void: {reason}" for reason in result.voids]
+    return "\n\n".join(parts)
+
+
 def whole_text(result: Result) -> str:
     parts = [
         "\n".join(machine_lines(result)),
         *(as_text(load_rows(result, transport)) for transport in TITLES),
         as_text(wire_rows(result)),
         as_text(profile_rows(result)),
+        *(as_text(client_rows(result, kind)) for kind in CALLS),
+        as_text(start_rows(result)),
         as_text(spawn_rows(result)),
         as_text(tool_rows(result)),
         as_text(state_rows(result)),

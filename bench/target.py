@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from .client_load import HTTPX2, MANY
 from .profile_load import ALL, PLAIN, PLAIN_READ, TAGGED_READ
 from .request import PER_REQUEST_WIRE
 from .result import Result
@@ -87,6 +88,11 @@ def cheaper(transport: str, name: str, other: str) -> Measure:
     return lambda result: result.cpu_ratio(transport, name, other)
 
 
+def calls_faster(kind: str, name: str, other: str) -> Measure:
+    """Compares clients."""
+    return lambda result: result.client_ratio(kind, name, other)
+
+
 def highest_rss(transport: str) -> Measure:
     def measure(result: Result) -> float | None:
         values = [result.rss(transport, name) for name in (ASSAY, ASSAY_DEF)]
@@ -98,6 +104,20 @@ def highest_rss(transport: str) -> Measure:
 
 NEW_WIRE: Final = PER_REQUEST_WIRE.name
 LEAST, MOST = Bound.AT_LEAST, Bound.AT_MOST
+CLIENT_TARGETS: Final = (
+    Target("client, HTTP calls / official SDK", LEAST, 3.0, TIMES, calls_faster("http", ASSAY, OFFICIAL)),
+    Target("client, HTTP calls / fastmcp", LEAST, 3.0, TIMES, calls_faster("http", ASSAY, FASTMCP)),
+    Target("client, stdio calls / official SDK", LEAST, 4.0, TIMES, calls_faster("stdio", ASSAY, OFFICIAL)),
+    Target("client, stdio calls / fastmcp", LEAST, 4.0, TIMES, calls_faster("stdio", ASSAY, FASTMCP)),
+    Target(
+        "client, calls in memory / official SDK", LEAST, 5.0, TIMES, calls_faster("memory", ASSAY, OFFICIAL)
+    ),
+    Target("client, calls in memory / fastmcp", LEAST, 5.0, TIMES, calls_faster("memory", ASSAY, FASTMCP)),
+    Target("import of the client / asyncio and msgspec", MOST, 1.3, TIMES, lambda r: r.import_ratio()),
+    Target(
+        "assay tools on stdio, more than the server's start", MOST, 150.0, "ms", lambda r: r.listing_cost()
+    ),
+)
 TARGETS: Final = (
     Target("HTTP calls, async def / bare ASGI app", LEAST, 0.6, TIMES, faster("http", ASSAY, BARE)),
     Target("HTTP calls, async def / minimcp", LEAST, 3.0, TIMES, faster("http", ASSAY, MINIMCP)),
@@ -120,6 +140,7 @@ TARGETS: Final = (
     Target("RSS serving stdio", MOST, 35.0, "MB", highest_rss("stdio")),
     Target("RSS serving HTTP", MOST, 45.0, "MB", highest_rss("http")),
     Target("spread of cost, 1 to 10,000 tools", MOST, 0.10, "%", lambda r: r.tools_spread()),
+    *CLIENT_TARGETS,
 )
 # Reported without a target.
 ALSO: Final[tuple[tuple[str, Measure], ...]] = (
@@ -147,8 +168,11 @@ ALSO: Final[tuple[tuple[str, Measure], ...]] = (
     ("stdio calls, async def / bare loop", faster("stdio", ASSAY, BARE)),
     ("stdio calls, async def / official SDK", faster("stdio", ASSAY, OFFICIAL)),
     ("stdio calls, async def / fastmcp", faster("stdio", ASSAY, FASTMCP)),
+    (f"client, HTTP calls, {MANY} at once / official SDK", calls_faster(f"http {MANY}", ASSAY, OFFICIAL)),
+    (f"client, HTTP calls, {MANY} at once / fastmcp", calls_faster(f"http {MANY}", ASSAY, FASTMCP)),
+    ("client, HTTP calls / httpx2 alone", calls_faster("http", ASSAY, HTTPX2)),
 )
 
 
-def judge(result: Result) -> list[Verdict]:
-    return [Verdict(target, target.actual(result)) for target in TARGETS]
+def judge(result: Result, targets: Sequence[Target] = TARGETS) -> list[Verdict]:
+    return [Verdict(target, target.actual(result)) for target in targets]

@@ -169,7 +169,12 @@ def table(columns: Sequence[Column]) -> str:
 
 
 def markdown(columns: Sequence[Column]) -> str:
-    """The table for a page, without values that change between runs."""
+    """The table for a page and the reasons for dashes, without values that change between runs."""
+    lines = (f"- {Mark.NO_API.value} {reason}" for reason in reasons(columns))
+    return "\n".join([markdown_table(columns), "", *lines])
+
+
+def markdown_table(columns: Sequence[Column]) -> str:
     heads = (f"{column.client}<br>{column.revision}<br>{column.transport}" for column in columns)
     lines = [
         f"| feature | {' | '.join(heads)} |",
@@ -178,7 +183,7 @@ def markdown(columns: Sequence[Column]) -> str:
     for feature in rows(columns):
         marks = " | ".join(column.cells[feature].mark.value for column in columns)
         lines.append(f"| {feature} | {marks} |")
-    return "\n".join([*lines, "", *(f"- {Mark.NO_API.value} {reason}" for reason in reasons(columns))])
+    return "\n".join(lines)
 
 
 def with_block(page: str, block: str, marks: tuple[str, str] = (BEGIN, END)) -> str:

@@ -2,22 +2,37 @@
 
 A tool has fixed `content`, or `rounds` of questions and a final text (`says`), or neither if the server has a
 function for it. `stateful` tools need their state back with the answers; a `choosy` one asks only questions
-that the client declared support for.
+that the client declared support for. With `--more`, a server also has the tools that only our client needs,
+and lists resources in pages.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 FIXTURES: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+MORE = "--more" in sys.argv
+PAGE = 2
+"""Resources on a page, with `--more`."""
 CAPABILITIES = {
     "elicitation/create": "elicitation",
     "sampling/createMessage": "sampling",
     "roots/list": "roots",
 }
+if MORE:
+    FIXTURES["tools"] += FIXTURES["more_tools"]
+
+
+def page_of(items: list[Any], cursor: str | None) -> tuple[list[Any], str | None]:
+    """The page that a cursor names, and the cursor of the next one."""
+    begin, end = int(cursor or 0), int(cursor or 0) + PAGE
+    if not MORE:
+        return items, None
+    return items[begin:end], str(end) if end < len(items) else None
 
 
 def filled(value: Any, fields: Mapping[str, str]) -> Any:

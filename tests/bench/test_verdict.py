@@ -9,12 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from bench.client_load import HTTPX2, MANY
 from bench.http_load import FAULTS, VoidFigure, read_figures
 from bench.plot import draw
 from bench.report import PAGES, PARTS, fill
 from bench.request import HANDSHAKE_WIRE, PER_REQUEST_WIRE, WrongAnswer, expect_answer, expect_sum
-from bench.result import STORED, Result, Sample, Spawns, load, store
-from bench.subject import ASSAY, ASSAY_DEF, BARE, HERE, MINIMCP, MINIMCP_DEF, OFFICIAL
+from bench.result import STORED, ClientSample, Result, Sample, Spawns, load, store, with_clients
+from bench.subject import ASSAY, ASSAY_DEF, BARE, FASTMCP, HERE, MINIMCP, MINIMCP_DEF, OFFICIAL
 from bench.table import whole_text
 from bench.target import TARGETS, judge
 from tests.meta.test_pins import lock_breaches, pin_breaches
@@ -23,6 +24,14 @@ from tests.meta.tree import expect_none
 
 def samples(*rates: float, rss: float = 30.0, client: float = 0.2) -> list[Sample]:
     return [Sample(number, rate, 50, 90, 1.0, client, rss) for number, rate in enumerate(rates)]
+
+
+def client_samples() -> dict[str, list[ClientSample]]:
+    rates = {ASSAY: 6_000, OFFICIAL: 600, FASTMCP: 500, HTTPX2: 2_000}
+    return {
+        name: [ClientSample(round=0, rate=rate, p50_us=90, p99_us=150, cpu_us=80)]
+        for name, rate in rates.items()
+    }
 
 
 def sample_result(**changes: Any) -> Result:
@@ -46,6 +55,9 @@ def sample_result(**changes: Any) -> Result:
         "profile": {"plain": samples(10_000), "all": samples(4_000)},
         "state_us": [9.0, 12.0, 10.0],
         "token_us": {"known": [9.0, 8.0], "new": [200.0]},
+        "clients": {kind: client_samples() for kind in ("http", f"http {MANY}", "stdio", "memory")},
+        "import_ms": {"bare": [50.0, 52.0], "client": [90.0, 60.0]},
+        "listing_ms": [120.0, 90.0, 400.0],
         "tools_us": {"1": [20.0, 19.0], "100": [19.5], "10000": [25.0, 20.0]},
     }
     return Result(**{**fields, **changes})
@@ -54,7 +66,7 @@ def sample_result(**changes: Any) -> Result:
 def test_a_good_result_passes_every_target() -> None:
     verdicts = judge(sample_result())
     assert [v.target.measure for v in verdicts if not v.passed] == []
-    assert len(verdicts) == len(TARGETS) == 17
+    assert len(verdicts) == len(TARGETS) == 25
 
 
 def test_a_miss_says_by_how_much() -> None:
@@ -221,3 +233,16 @@ def test_subjects_are_pinned_without_addresses() -> None:
     assert len(pages) == 4
     expect_none(f"{page.name}:{breach}" for page in pages for breach in pin_breaches(page.read_text("utf-8")))
     expect_none(lock_breaches((HERE / "peers" / "typescript" / "package-lock.json").read_text("utf-8")))
+
+
+def test_a_run_of_clients_replaces_those_of_the_stored_result() -> None:
+    stored = sample_result(import_ms={"bare": [50.0], "client": [100.0]})
+    run = sample_result(started="later", http={})
+    updated = with_clients(stored, run)
+    assert (updated.import_ratio(), updated.http, updated.started) == (1.2, stored.http, "now")
+    assert "clients: full run of later" in whole_text(updated)
+
+
+def test_an_import_is_compared_by_its_best_time() -> None:
+    assert sample_result().import_ratio() == 1.2
+    assert sample_result(import_ms={}).import_ratio() is None

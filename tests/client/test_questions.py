@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,16 @@ from assay.client.listening import CallbackStream
 from assay.protocol.codec import decode_message
 from assay.revisions.registry import DATES
 from tests.client.everything import TRANSPORTS, connected
-from tests.client.scripted import DISCOVERY, INITIALIZED, HttpRequest, Writer, http_response, raw_http, result
+from tests.client.scripted import (
+    DISCOVERY,
+    INITIALIZED,
+    HttpRequest,
+    Writer,
+    answering,
+    http_response,
+    raw_http,
+    result,
+)
 from tests.driving.answer import PATIENCE
 
 NEWEST, BEFORE = DATES[-1], DATES[-2]
@@ -287,6 +297,26 @@ async def test_log_messages_below_the_level_are_not_sent(revision: str) -> None:
     async with connected("memory", revision=revision, **options) as client:
         await client.call("test_tool_with_logging")
     assert messages == []
+
+
+async def test_a_server_that_cannot_set_a_level_is_filtered_here() -> None:
+    """As servers on minimcp, which send every message."""
+    messages: list[LogMessage] = []
+    note = {"jsonrpc": "2.0", "method": "notifications/message"}
+
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        for level in ("info", "error", "unknown"):
+            message = {**note, "params": {"level": level, "data": level}}
+            writer.write(b"data: " + json.dumps(message).encode() + b"\n\n")
+        writer.write(b"data: " + result(request, {"content": []}) + b"\n\n")
+
+    async with (
+        raw_http(answering(respond)) as server,
+        Client(server.url, on_log=messages.append, log_level="warning") as client,
+    ):
+        await client.call_tool("anything", progress=lambda report: None)
+    assert [message.level for message in messages] == ["error", "unknown"]
 
 
 @transports

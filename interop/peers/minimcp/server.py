@@ -1,8 +1,9 @@
 """The fixtures of the official suite on minimcp, which supports the handshake revisions and has no sessions.
 
 Not implemented, because minimcp has no public API for it: requests to the client (sampling, elicitation),
-`logging/setLevel`, completion, subscriptions, list changes, resumed streams, and custom schemas
-(`json_schema_2020_12_tool`). Its transport does not check Host and Origin; it leaves that to the framework.
+cancellation, `logging/setLevel`, completion, subscriptions, list changes, pages, resumed streams, and custom
+schemas (`json_schema_2020_12_tool`). Its transport does not check Host and Origin; it leaves that to the
+framework.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 import anyio
-from everything import FIXTURES, filled
+from everything import FIXTURES, MORE, filled
 from fixture_server import serve
 from mcp import types
 from minimcp import MiniMCP, StdioTransport, StreamableHTTPTransport
@@ -37,7 +38,7 @@ def answering(content: list[Any], is_error: bool) -> Callable[[], Any]:
 
 for tool in FIXTURES["tools"]:
     # minimcp cannot use the schemas of tools with parameters.
-    if "content" in tool and not tool["inputSchema"]["properties"]:
+    if "content" in tool and "outputSchema" not in tool and not tool["inputSchema"]["properties"]:
         function = answering(tool["content"], tool.get("isError", False))
         mcp.tool.add(function, name=tool["name"], description=tool["description"])
 
@@ -64,6 +65,28 @@ async def test_tool_with_progress():  # type: ignore[no-untyped-def]
         await mcp.context.get_responder().report_progress(progress, 100)
         await anyio.sleep(PAUSE)
     return "Tool with progress executed successfully"
+
+
+class Sum(TypedDict):
+    sum: int
+
+
+async def test_structured() -> Sum:
+    return {"sum": 3}
+
+
+async def test_slow():  # type: ignore[no-untyped-def]
+    await anyio.sleep_forever()
+
+
+async def test_header_parameter(region: str):  # type: ignore[no-untyped-def]
+    return f"Looked around {region}"
+
+
+if MORE:
+    mcp.tool.add(test_structured, description="Answers with structured content")
+    mcp.tool.add(test_slow, description="Works for a long time")
+    mcp.tool.add(test_header_parameter, description="Has a parameter")
 
 
 # Resources.

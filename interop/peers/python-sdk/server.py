@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import jsonschema
-from everything import CAPABILITIES, FIXTURES, fields_of, filled
+from everything import FIXTURES, MORE, fields_of, filled, page_of
 from fixture_server import serve
 from mcp import types
 from mcp.server import CacheHint, Server, ServerRequestContext
@@ -24,8 +24,8 @@ from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
-from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.subscriptions import PromptsListChanged, ResourceUpdated, ToolsListChanged
+from questions import ask_later, ask_now
 
 Json = dict[str, Any]
 Ctx = ServerRequestContext[Any, Any]
@@ -34,11 +34,6 @@ PAUSE = 0.05
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 RESOURCE_NOT_FOUND = -32002
 """In the handshake revisions; the SDK has no constant for it."""
-RESULTS = {
-    "elicitation/create": types.ElicitResult,
-    "sampling/createMessage": types.CreateMessageResult,
-    "roots/list": types.ListRootsResult,
-}
 
 tools: dict[str, Json] = {tool["name"]: tool for tool in FIXTURES["tools"]}
 prompts: dict[str, Json] = {prompt["name"]: prompt for prompt in FIXTURES["prompts"]}
@@ -46,6 +41,7 @@ resources: dict[str, Json] = {resource["uri"]: resource for resource in FIXTURES
 levels: defaultdict[str, str] = defaultdict(lambda: "debug")
 subscriptions: defaultdict[str, set[str]] = defaultdict(set)
 bus = InMemorySubscriptionBus()
+cancelled = asyncio.Event()
 
 
 def selected(items: dict[str, Json], *names: str) -> list[Json]:
@@ -73,70 +69,10 @@ def is_handshake(ctx: Ctx) -> bool:
 # Questions: requests to the client in handshake revisions, an input-required result in later ones.
 
 
-def fits(question: Json, answer: Json) -> bool:
-    """Whether an accepted form matches its schema."""
-    if answer.get("action") != "accept":
-        return True
-    schema = question["params"]["requestedSchema"]
-    return jsonschema.Draft202012Validator(schema).is_valid(answer.get("content"))
-
-
-def askable(ctx: Ctx, item: Json, questions: Json) -> Json:
-    """The questions that the client supports.
-
-    Raises:
-        MCPError: the client lacks a required capability.
-    """
-    declared = ctx.session.client_capabilities
-    can = declared.model_dump(exclude_none=True) if declared else {}
-    missing = {key for key, question in questions.items() if CAPABILITIES[question["method"]] not in can}
-    if missing == {*questions} or (missing and not item.get("choosy")):
-        needed = {CAPABILITIES[questions[key]["method"]]: {} for key in missing}
-        raise MCPError(
-            types.MISSING_REQUIRED_CLIENT_CAPABILITY,
-            "The client cannot be asked",
-            {"requiredCapabilities": needed},
-        )
-    return {key: question for key, question in questions.items() if key not in missing}
-
-
-async def ask_now(ctx: Ctx, item: Json, arguments: Json) -> Json:
-    answers = {}
-    related = ServerMessageMetadata(related_request_id=ctx.request_id)
-    for questions in filled(item["rounds"], arguments):
-        for key, question in askable(ctx, item, questions).items():
-            request = types.server_request_adapter.validate_python(question)
-            result = await ctx.session.send_request(request, RESULTS[question["method"]], metadata=related)
-            answers[key] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-            if not fits(question, answers[key]):
-                raise MCPError(types.INVALID_PARAMS, "The answer does not fit the form")
-    return answers
-
-
-def ask_later(ctx: Ctx, item: Json, arguments: Json, params: Any) -> Json | types.InputRequiredResult:
-    """All answers, or the next questions. A stateful item stores earlier answers in its state."""
-    answers: Json = json.loads(params.request_state) if params.request_state else {}
-    for key, answer in (params.input_responses or {}).items():
-        if any(key in questions for questions in item["rounds"]):
-            answers[key] = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-    for questions in filled(item["rounds"], arguments):
-        missing = {
-            key: question
-            for key, question in questions.items()
-            if key not in answers or not fits(question, answers[key])
-        }
-        # A choosy item needs only one answer.
-        if missing and not (item.get("choosy") and len(missing) < len(questions)):
-            state = json.dumps(answers) if item.get("stateful") else None
-            result = {"inputRequests": askable(ctx, item, missing), "requestState": state}
-            return types.InputRequiredResult.model_validate(result)
-    return answers
-
-
 async def ask(ctx: Ctx, item: Json, arguments: Json, params: Any) -> Json | types.InputRequiredResult:
     if is_handshake(ctx):
-        return await ask_now(ctx, item, arguments)
-    return ask_later(ctx, item, arguments, params)
+        return await ask_now(ctx.session, ctx.request_id, item, arguments)
+    return ask_later(ctx.session, item, arguments, params.request_state, params.input_responses)
 
 
 # Tools that do something.
@@ -194,13 +130,31 @@ def toggle(items: dict[str, Json], name: str, like: str) -> str:
 async def change_tools(ctx: Ctx) -> str:
     done = toggle(tools, "passing_tool", "test_simple_text")
     await bus.publish(ToolsListChanged())
+    if MORE and is_handshake(ctx):
+        await ctx.session.send_tool_list_changed()
     return done
 
 
 async def change_prompts(ctx: Ctx) -> str:
     done = toggle(prompts, "passing_prompt", "test_simple_prompt")
     await bus.publish(PromptsListChanged())
+    if MORE and is_handshake(ctx):
+        await ctx.session.send_prompt_list_changed()
     return done
+
+
+async def work_until_cancelled(ctx: Ctx) -> str:
+    await ctx.session.report_progress(1, 2)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        cancelled.set()
+    return "never"
+
+
+async def await_cancelled(ctx: Ctx) -> str:
+    await cancelled.wait()
+    return "cancelled"
 
 
 ACTS: dict[str, Callable[[Ctx], Awaitable[str]]] = {
@@ -211,6 +165,8 @@ ACTS: dict[str, Callable[[Ctx], Awaitable[str]]] = {
     "test_update_watched_resource": update_resource,
     "test_trigger_tool_change": change_tools,
     "test_trigger_prompt_change": change_prompts,
+    "test_slow": work_until_cancelled,
+    "test_await_cancelled": await_cancelled,
 }
 
 
@@ -218,7 +174,7 @@ ACTS: dict[str, Callable[[Ctx], Awaitable[str]]] = {
 
 
 async def list_tools(ctx: Ctx, params: Any) -> Any:
-    shows = {"tools": selected(tools, "name", "description", "inputSchema")}
+    shows = {"tools": selected(tools, "name", "description", "inputSchema", "outputSchema")}
     return types.ListToolsResult.model_validate(shows)
 
 
@@ -231,15 +187,16 @@ async def call_tool(ctx: Ctx, params: types.CallToolRequestParams) -> Any:
     if params.name in ACTS:
         return text_result(await ACTS[params.name](ctx))
     if "content" in tool:
-        result = {"content": tool["content"], "isError": tool.get("isError", False)}
+        (result,) = selected({params.name: tool}, "content", "structuredContent", "isError")
         return types.CallToolResult.model_validate(result)
     answers = await ask(ctx, tool, arguments, params)
     return text_result(filled(tool["says"], fields_of(answers))) if isinstance(answers, dict) else answers
 
 
 async def list_resources(ctx: Ctx, params: Any) -> Any:
-    shows = {"resources": selected(resources, "uri", "name", "description", "mimeType")}
-    return types.ListResourcesResult.model_validate(shows)
+    listed = selected(resources, "uri", "name", "description", "mimeType")
+    page, following = page_of(listed, params.cursor if params else None)
+    return types.ListResourcesResult.model_validate({"resources": page, "nextCursor": following})
 
 
 async def list_templates(ctx: Ctx, params: Any) -> Any:

@@ -1,7 +1,7 @@
 // The fixtures of the official suite on version 2 of the TypeScript SDK: sessions for the handshake revisions,
 // a fresh server for each request of the newest. What a tool asks, the SDK sends as requests where it must.
 // Left out: the extensions (tasks, skills), which this SDK does not have.
-// Usage: server.mjs [--stdio | --port N]
+// Usage: server.mjs [--stdio | --port N] [--more]
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -29,8 +29,12 @@ import {
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 
+const options = { stdio: { type: 'boolean' }, more: { type: 'boolean' }, port: { type: 'string', default: '0' } }
+const { values } = parseArgs({ options })
 const FIXTURES = JSON.parse(readFileSync(new URL('../everything.json', import.meta.url), 'utf8'))
 const PAUSE = 50
+const PAGE = 2
+const NEWEST = '2026-07-28'
 const INVALID_PARAMS = -32602
 const PARSE_ERROR = -32700
 const SESSION_NOT_FOUND = -32001
@@ -49,11 +53,12 @@ const CAPABLE = {
 }
 const FRESH = { ttlMs: 1000, cacheScope: 'public' }
 
-const tools = new Map(FIXTURES.tools.map((tool) => [tool.name, tool]))
+const tools = new Map([...FIXTURES.tools, ...(values.more ? FIXTURES.more_tools : [])].map((each) => [each.name, each]))
 const prompts = new Map(FIXTURES.prompts.map((prompt) => [prompt.name, prompt]))
 const resources = new Map(FIXTURES.resources.map((resource) => [resource.uri, resource]))
 // Servers of open sessions: what changes in one changes in all.
 const live = new Set()
+const cancelled = Promise.withResolvers()
 const states = createRequestStateCodec({ key: crypto.getRandomValues(new Uint8Array(32)) })
 
 const say = (text, more = {}) => ({ content: [{ type: 'text', text }], ...more })
@@ -131,13 +136,15 @@ async function logOnce(ctx) {
   return 'Logged'
 }
 
-async function reportProgress({ mcpReq }) {
+async function report({ mcpReq }, progress, total) {
   const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return
+  await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total } })
+}
+
+async function reportProgress(ctx) {
   for (const progress of [0, 50, 100]) {
-    if (progressToken !== undefined) {
-      const params = { progressToken, progress, total: 100 }
-      await mcpReq.notify({ method: 'notifications/progress', params })
-    }
+    await report(ctx, progress, 100)
     await pause(PAUSE)
   }
   return 'Tool with progress executed successfully'
@@ -153,7 +160,8 @@ async function updateResource() {
   resources.set(WATCHED, { ...resources.get(WATCHED), text: 'Watched resource content, changed' })
   modern.notify.resourceUpdated(WATCHED)
   for (const { server, uris } of live) {
-    if (uris.has(WATCHED)) await server.server.sendResourceUpdated({ uri: WATCHED })
+    // On stdio, the SDK itself knows what a client of the newest revision listens to.
+    if (uris.has(WATCHED) || server.server.getNegotiatedProtocolVersion() === NEWEST) await server.server.sendResourceUpdated({ uri: WATCHED })
   }
   return `Changed ${WATCHED}`
 }
@@ -178,6 +186,18 @@ async function changePrompts() {
   return gone ? 'Removed a prompt' : 'Added a prompt'
 }
 
+async function workUntilCancelled(ctx) {
+  await report(ctx, 1, 2)
+  await new Promise((resolve) => ctx.mcpReq.signal.addEventListener('abort', resolve))
+  cancelled.resolve()
+  return 'cancelled'
+}
+
+async function awaitCancelled() {
+  await cancelled.promise
+  return 'cancelled'
+}
+
 const ACTS = {
   test_tool_with_logging: logThrice,
   test_logging_tool: logOnce,
@@ -186,19 +206,30 @@ const ACTS = {
   test_update_watched_resource: updateResource,
   test_trigger_tool_change: changeTools,
   test_trigger_prompt_change: changePrompts,
+  test_slow: workUntilCancelled,
+  test_await_cancelled: awaitCancelled,
 }
 
 // A server: tools through its registry, which knows their schemas, the rest by method.
 
 function offer({ server, registered }, tool) {
-  const definition = { description: tool.description, inputSchema: fromJsonSchema(tool.inputSchema) }
+  const outputSchema = tool.outputSchema && fromJsonSchema(tool.outputSchema)
+  const definition = { description: tool.description, inputSchema: fromJsonSchema(tool.inputSchema), outputSchema }
   const call = async (args, ctx) => {
     if (tool.name in ACTS) return say(await ACTS[tool.name](ctx))
-    if (tool.content) return pick(tool, 'content', 'isError')
+    if (tool.content) return pick(tool, 'content', 'structuredContent', 'isError')
     const { next, answers } = await ask(server, tool, args, ctx)
     return next ?? say(filled(tool.says, fieldsOf(answers)))
   }
   registered.set(tool.name, server.registerTool(tool.name, definition, call))
+}
+
+function listResources({ params }) {
+  const listed = pickAll(resources, 'uri', 'name', 'description', 'mimeType')
+  if (!values.more) return { resources: listed }
+  const begin = Number(params?.cursor ?? 0)
+  const end = begin + PAGE
+  return { resources: listed.slice(begin, end), ...(end < listed.length && { nextCursor: String(end) }) }
 }
 
 function read({ params: { uri } }) {
@@ -233,7 +264,7 @@ function build() {
   const one = { server, registered: new Map(), uris: new Set() }
   for (const tool of tools.values()) offer(one, tool)
   const on = (method, handler) => server.server.setRequestHandler(method, handler)
-  on('resources/list', () => ({ resources: pickAll(resources, 'uri', 'name', 'description', 'mimeType') }))
+  on('resources/list', listResources)
   on('resources/templates/list', () => ({ resourceTemplates: FIXTURES.templates }))
   on('resources/read', read)
   on('resources/subscribe', ({ params }) => (one.uris.add(params.uri), {}))
@@ -326,7 +357,6 @@ function serveHttp(port) {
   http.listen(port, '127.0.0.1', () => console.log(`MCP endpoint: http://localhost:${http.address().port}/mcp`))
 }
 
-const { values } = parseArgs({ options: { stdio: { type: 'boolean' }, port: { type: 'string', default: '0' } } })
 const serveOne = () => {
   const one = build()
   live.add(one)

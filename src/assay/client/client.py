@@ -115,7 +115,7 @@ class Client(Calls, Life):
         level = log_level or (None if on_log is None else "info")
         identity = Identity(Implementation(name, version), handlers.capabilities(), level)
         pinned = None if revision is None else read_revision(revision)
-        notices = Notices(on_log, on_change)
+        notices = Notices(on_log, on_change, level)
         self._cache = ResultCache(self.limits, principal=self._token)
         self._hub = ChangeHub()
         self._hub.observers += (self._cache.observe, self._outputs.observe)

@@ -37,6 +37,7 @@ class Notices(Struct, frozen=True):
 
     on_log: Callback | None = None
     on_change: Callback | None = None
+    log_level: str | None = None
 
 
 class _ProgressParams(Progress, rename="camel"):
@@ -109,7 +110,7 @@ class Incoming:
             elif method in CHANGES or method == "notifications/resources/updated":
                 self._on_change(method, message.params)
             elif method == "notifications/message" and self._notices.on_log is not None:
-                self._queue.post(self._notices.on_log, msgspec.json.decode(message.params, type=LogMessage))
+                self._on_log(self._notices.on_log, msgspec.json.decode(message.params, type=LogMessage))
             elif method == "notifications/cancelled":
                 self._on_cancelled(message.params)
             elif method == "notifications/subscriptions/acknowledged":
@@ -118,6 +119,11 @@ class Incoming:
                 self.completions.take(message.params)
         except (msgspec.DecodeError, RecursionError) as error:
             client_logger().warning("the server sent an invalid %s: %s", method, error)
+
+    def _on_log(self, callback: Callback, message: LogMessage) -> None:
+        # A server that cannot set a level sends everything.
+        if message.is_at_least(self._notices.log_level):
+            self._queue.post(callback, message)
 
     def _on_progress(self, params: Raw) -> None:
         if self.progress:

@@ -32,6 +32,7 @@ from assay.transport.client.port import Link
 
 from .callback import Callback, CallbackQueue
 from .change_hub import ChangeStream
+from .deadline import Deadlines
 from .incoming import Incoming, Notices
 from .input_required import InputRequired, read_questions
 from .listening import CallbackStream, Interest, keep_announcing, listen
@@ -92,6 +93,7 @@ class Session:
             settings.hub,
         )
         self._sent = Correlation(received_error, ClientClosed)
+        self._deadlines = Deadlines()
         self._meta: Raw | None = None
         self.agreement: Agreement | None = None
         self.is_closed = False
@@ -231,15 +233,17 @@ class Session:
         timeout = options.timeout
         if options.progress is None:
             params = self._with_meta(params)
-        if timeout is None and options.progress is None:
-            return await self.exchange(method, params, revision)
+        if timeout is None:
+            return await self.exchange(method, params, revision, options.progress)
+        deadline = self._deadlines.start(timeout)
         try:
-            async with asyncio.timeout(timeout):
-                return await self.exchange(method, params, revision, options.progress)
-        except TimeoutError as error:
-            if isinstance(error, ClientError):
-                raise
-            raise Timeout(f"no answer to {method} in {timeout:g} s{self._context()}") from None
+            return await self.exchange(method, params, revision, options.progress)
+        except asyncio.CancelledError:
+            if deadline.is_cause():
+                raise Timeout(f"no answer to {method} in {timeout:g} s{self._context()}") from None
+            raise
+        finally:
+            self._deadlines.end(deadline)
 
     def _with_meta(self, params: dict[str, Any] | None) -> dict[str, Any] | None:
         if self._meta is None:
@@ -382,6 +386,7 @@ class Session:
         self.is_closed = True
         self.ended.set()
         self._sent.close(ClientClosed)
+        self._deadlines.close()
         current = asyncio.current_task()
         tasks = [task for task in self._tasks if task is not current]
         for task in tasks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -17,10 +17,18 @@ class Progress(Struct, rename="camel"):
     message: str | None = None
 
 
+LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
 class LogMessage(Struct):
     level: str
     data: Any
     logger: str | None = None
+
+    def is_at_least(self, level: str | None) -> bool:
+        """Whether it matters at this level; a level that is unknown always does."""
+        known = self.level in LEVELS and level in LEVELS
+        return not known or LEVELS.index(self.level) >= LEVELS.index(level)
 
 
 class Change(Struct, frozen=True):

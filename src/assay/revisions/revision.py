@@ -7,10 +7,12 @@ revision's changelog. Code checks a feature, never a date.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from assay.model.error import INVALID_REQUEST, PARSE_ERROR, RESOURCE_NOT_FOUND
 
@@ -57,8 +59,7 @@ class Structured(Enum):
     ANY = "any"
 
 
-@dataclass(frozen=True, slots=True)
-class HttpRules:
+class HttpRules(Struct, frozen=True):
     """The rules of a revision for Streamable HTTP."""
 
     sessions: bool = True
@@ -79,8 +80,7 @@ class HttpRules:
 
 
 # Compared by identity: each revision has one value, and the hot path uses it as a dictionary key.
-@dataclass(frozen=True, slots=True, eq=False)
-class Revision:
+class Revision(Struct, frozen=True, eq=False):
     date: str
     opening: Opening = Opening.HANDSHAKE
     asking: Asking = Asking.BY_REQUEST

@@ -31,6 +31,8 @@ class HttpReply:
     """
 
     status = 0
+    is_success = False
+    media_type = ""
     is_stream = False
     answered = False
     """Whether a stream has brought the answer."""
@@ -62,19 +64,13 @@ class HttpReply:
         return SseParser(self._limits.message_bytes)
 
     @property
-    def is_success(self) -> bool:
-        return 200 <= self.status < 300
-
-    @property
     def body(self) -> bytes:
         return bytes(self._body)
 
-    @property
-    def media_type(self) -> str:
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
-
     def on_head(self, status: int, headers: dict[str, str]) -> None:
         self.status, self.headers = status, headers
+        self.is_success = 200 <= status < 300
+        self.media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
         if headers.get("content-encoding", "identity").strip().lower() != "identity":
             raise InvalidAnswer(
                 f"the server compressed its answer ({headers['content-encoding']}), which was not asked for"
