@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +50,8 @@ class Served(Struct, frozen=True):
     name: str
     options: tuple[str, ...] = ()
     """Options of `assay serve`."""
+    environment: Mapping[str, str] = {}
+    """Further variables of the process."""
 
 
 Target = Url | Command | Served
