@@ -8,10 +8,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from assay import AuthorizationFailed, Client, ClientClosed, OAuth, Timeout
+from assay import AuthorizationFailed, Client, ClientClosed, HttpFailure, OAuth
 from assay.client.auth.http_client import HttpClient
 from tests.client.auth.world import World, protected
 from tests.driving.answer import PATIENCE
+
+REDIRECT = "http://127.0.0.1/callback"
 
 
 class SlowUser:
@@ -31,16 +33,16 @@ class SlowUser:
                 await self.agrees.wait()
             finally:
                 self.has_left = True
-        return await HttpClient(url).follow(url, "http://127.0.0.1/callback")
+        return await HttpClient(url).follow(url, REDIRECT)
 
 
 @asynccontextmanager
-async def slowly(timeout: float = 60.0) -> AsyncIterator[tuple[World, Client, SlowUser]]:
+async def slowly() -> AsyncIterator[tuple[World, Client, SlowUser]]:
     user = SlowUser()
     async with (
         protected() as world,
         asyncio.timeout(2 * PATIENCE),
-        Client(world.url, auth=OAuth(visit=user, timeout=timeout)) as client,
+        Client(world.url, auth=OAuth(visit=user)) as client,
     ):
         yield world, client, user
 
@@ -58,12 +60,14 @@ async def test_closing_ends_an_authorization_and_the_calls_that_wait_for_it() ->
 
 async def test_an_authorization_outlives_the_call_that_began_it() -> None:
     async with slowly() as (world, client, user):
-        with pytest.raises(Timeout):
-            await client.call_tool("save", timeout=0.01)
+        first = asyncio.create_task(client.call("save"))
         await user.visited.wait()
-        call = asyncio.create_task(client.call("save"))
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        second = asyncio.create_task(client.call("save"))
         user.agrees.set()
-        assert (await call).text == "saved"
+        assert (await second).text == "saved"
         assert len(world.at("/authorize")) == user.visits == 2
 
 
@@ -79,9 +83,29 @@ async def test_a_cancelled_call_does_not_end_the_authorization_of_another() -> N
 
 
 async def test_a_user_who_does_not_decide_is_an_error_that_names_the_option() -> None:
-    async with slowly(timeout=0.2) as (_, client, _user):
-        with pytest.raises(AuthorizationFailed, match=r"took more than 0.2 s: raise timeout= of auth="):
+    user = SlowUser()
+    user.visits = 1
+    async with protected() as world:
+        with pytest.raises(AuthorizationFailed, match=r"took more than 0.1 s: raise timeout= of auth="):
+            await Client(world.url, auth=OAuth(visit=user, timeout=0.1)).open()
+
+
+async def test_a_user_who_refuses_further_scopes_is_asked_once() -> None:
+    visits = 0
+
+    async def visit(url: str) -> str:
+        nonlocal visits
+        visits += 1
+        answer = await HttpClient(url).follow(url, REDIRECT)
+        return answer if visits == 1 else answer.replace("code=", "error=access_denied&ignored=")
+
+    async with protected() as world, Client(world.url, auth=OAuth(visit=visit)) as client:
+        with pytest.raises(AuthorizationFailed, match="access_denied"):
             await client.call("save")
+        with pytest.raises(HttpFailure, match="403"):
+            await client.call("save")
+        assert (await client.call("greet")).text.endswith("developer")
+        assert visits == 2
 
 
 async def test_a_client_that_fails_to_open_leaves_nothing_behind() -> None:

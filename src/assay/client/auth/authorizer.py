@@ -9,7 +9,6 @@ from collections.abc import Coroutine
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET
 
 from assay.client.log import client_logger
 from assay.model.client_error import AuthorizationFailed, ClientClosed, ClientError
@@ -30,6 +29,8 @@ LEEWAY: Final = 30.0
 """Seconds before its end when a token is refreshed."""
 ATTEMPTS: Final = 3
 """Times that one request is sent again."""
+CLOSE_SECONDS: Final = 2.0
+DENIED: Final = "access_denied"
 
 
 class TokenAuthorizer:
@@ -90,11 +91,8 @@ class TokenAuthorizer:
 
     async def recover(self, refused: RefusedRequest) -> bool:
         challenge = read_challenge(refused.headers)
-        if (
-            self._proofs is not None
-            and self._proofs.learn(refused.url, refused.headers)
-            and challenge.needs_nonce
-        ):
+        has_nonce = self._proofs is not None and self._proofs.learn(refused.url, refused.headers)
+        if has_nonce and challenge.needs_nonce:
             return refused.attempt < ATTEMPTS
         if not self._is_worth_trying(refused, challenge):
             return False
@@ -106,7 +104,7 @@ class TokenAuthorizer:
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
-            await asyncio.wait([task], timeout=2.0)
+            await asyncio.wait([task], timeout=CLOSE_SECONDS)
 
     def _is_worth_trying(self, refused: RefusedRequest, challenge: Challenge) -> bool:
         if refused.attempt >= ATTEMPTS:
@@ -147,7 +145,8 @@ class TokenAuthorizer:
 
     async def _renew(self) -> None:
         stored = await self._load()
-        if stored.tokens != self._current and not _is_stale(stored.tokens):
+        is_replaced = stored.tokens != self._current and not _is_stale(stored.tokens)
+        if is_replaced or stored.tokens is None:
             return self._use(stored)  # another process was first
         record = await self._driver().run(self._authorization.renew(stored))
         if record is None:
@@ -159,7 +158,12 @@ class TokenAuthorizer:
         record = await self._load()
         if record.tokens != self._current and not _is_stale(record.tokens) and not challenge.needs_scope:
             return self._use(record)  # another process was first
-        outcome = await self._driver().run(self._authorization.authorize(record, challenge, version))
+        try:
+            outcome = await self._driver().run(self._authorization.authorize(record, challenge, version))
+        except AuthorizationFailed as error:
+            if error.error == DENIED:
+                self._attempted |= {*challenge.scopes}  # the next call does not ask the user again
+            raise
         await self._save(outcome.record)
         if not outcome.refreshed:
             self._granted = self._generation
@@ -193,7 +197,7 @@ class TokenAuthorizer:
         await self._plan.storage.save(self._key, msgspec.json.encode(record).decode())
 
     def _use(self, record: Record) -> None:
-        if self._proofs is not None and record.key not in (UNSET, self._pem):
+        if self._proofs is not None and record.key not in ("", self._pem):
             self._proofs = None  # another process has a key of its own
         if record.tokens != self._current:
             self._generation += 1
@@ -201,8 +205,8 @@ class TokenAuthorizer:
 
     def _get_proofs(self) -> Proofs:
         if self._proofs is None:
-            stored = UNSET if self._record is None else self._record.key
-            self._pem = new_key() if stored is UNSET else stored
+            stored = "" if self._record is None else self._record.key
+            self._pem = stored or new_key()
             self._proofs = Proofs(JwtSigner(self._pem), self._environment)
         return self._proofs
 

@@ -189,4 +189,5 @@ async def _body(response: Any, url: str) -> bytes:
 
 def _unreachable(url: str, error: Exception) -> AuthorizationFailed:
     reason = str(error) or type(error).__name__
-    return AuthorizationFailed(f"{url.partition('?')[0]} cannot be reached: {reason}")
+    advice = "; pass tls= with its authority" if "CERTIFICATE_VERIFY_FAILED" in reason else ""
+    return AuthorizationFailed(f"{url.partition('?')[0]} cannot be reached: {reason}{advice}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 ISSUERS: Final = 8
 """Authorization servers of one server whose credentials are kept."""
@@ -64,8 +64,8 @@ class Record(Struct, frozen=True, omit_defaults=True):
     issuer: str = ""
     """The one whose tokens the server accepts now."""
     by_issuer: dict[str, Credentials] = {}
-    key: str | UnsetType = UNSET
-    """The private key of DPoP proofs, as PEM."""
+    key: str = ""
+    """The private key of DPoP proofs, as PEM; empty without one."""
 
     def __repr__(self) -> str:
         return f"Record({self.issuer!r})"
