@@ -18,6 +18,7 @@ from .wire import ATTACKER, LARGE, call, connect, initialize, listen, post, read
 
 RESET: Final = struct.pack("ii", 1, 0)
 """The value of SO_LINGER that makes `close` reset the connection."""
+SMALL_CALL: Final = post(call("add", a=1, b=2))
 
 
 @dataclass
@@ -106,6 +107,20 @@ async def abandoned_calls(port: int, tally: Tally) -> None:
     await _hang_up(port, post(call("slow", seconds=0.5)))
 
 
+async def connection_churn(port: int, tally: Tally) -> None:
+    """Without streams, which cost the attacker more than a connection costs the server, and with a reset, so
+    that it does not run out of ports."""
+    loop = asyncio.get_running_loop()
+    with socket.socket() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        sock.setblocking(False)
+        sock.bind((ATTACKER, 0))
+        await loop.sock_connect(sock, ("127.0.0.1", port))
+        await loop.sock_sendall(sock, SMALL_CALL)
+        answer = await loop.sock_recv(sock, 65536)
+        tally.refused += not answer.startswith(b"HTTP/1.1 200 ")
+
+
 async def listen_streams(port: int, tally: Tally) -> None:
     await _hold(port, listen())
 
@@ -165,6 +180,7 @@ PLANS: Final = {
     "listen-streams": Plan("listen streams, held open", listen_streams, 1500, 1500),
     "unfinished-bodies": Plan("bodies of 4 MiB without their end", unfinished_bodies, 250, 250, 256),
     "closed-websockets": Plan("WebSockets closed during a call", closed_websockets, 8, 1400),
+    "connection-churn": Plan("connections for one call each", connection_churn, 16),
     "large-messages": Plan("WebSocket messages of 4 MiB", large_messages, 4),
     "small-frames": Plan("WebSocket messages in frames of one byte", small_frames, 4),
     "hang-ups": Plan("connections reset during a call", hang_ups, 8, 800),

@@ -45,7 +45,7 @@ USUAL_HEAD = RequestHead(
 
 @pytest.fixture(autouse=True)
 def no_garbage_collection() -> Iterator[None]:
-    """A full collection visits every object of this process, those of all tests before included: its time
+    """A full collection visits every object of this process, which are those of all tests before: its time
     says nothing about the input."""
     gc.disable()
     yield

@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
         "protocol.http",
         "protocol.coroutine",
         "protocol.scope",
+        "protocol.time_share",
         "store.port",
     },
     "store": {"model"},

@@ -12,11 +12,11 @@ import pytest
 
 from assay import Limits, Server
 from assay.model.error import BUSY
+from assay.protocol import time_share
 from assay.protocol.http.head_policy import Refusal
-from assay.transport import time_share
+from assay.protocol.time_share import BURST, TimeShares
 from assay.transport.asgi import body_pace
 from assay.transport.asgi.body_pace import SECONDS_PER_BYTE, BodyPace
-from assay.transport.time_share import BURST, TimeShares
 from tests.driving.asgi import AsgiPeer
 from tests.driving.messages import request
 from tests.driving.websocket import AsgiSocket
@@ -46,7 +46,7 @@ async def test_time_that_decoding_took_counts() -> None:
     charged = asyncio.Event()
     asyncio.get_running_loop().call_soon(charged.set)
     await charged.wait()
-    assert shares.wait_for("a") == pytest.approx(3 * (1.0 - COST) - BURST)
+    assert shares.wait_for("a") == pytest.approx(3 * 1.0 - COST - BURST)
 
 
 async def test_body_of_a_client_that_leaves_while_it_waits_is_closed() -> None:

@@ -42,8 +42,9 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Seconds to receive an HTTP body or a WebSocket message."""
 
     body_share: float = 0.25
-    """Part of the server's time that HTTP bodies and WebSocket messages of more than 64 KiB of one
-    client may take. A client that has used it waits, at most for `body_timeout`. 1 disables the wait."""
+    """Part of the server's time that HTTP bodies and WebSocket messages of more than 64 KiB, frames and new
+    connections of one client may take. A client that has used it waits, at most for `body_timeout`. 1
+    disables the wait."""
 
     head_bytes: int = 64 * 1024
     """Size of the head of an HTTP request, and of chunk headers and trailers."""

@@ -79,8 +79,16 @@ def _serve_http(server: Runnable, options: RunOptions) -> None:
     files = (options.pop("tls_cert", None), options.pop("tls_key", None), options.pop("tls_client_ca", None))
     tls = make_context(*files)
     app = make_app(server, **cast("HttpOptions", options))
-    limits, budget = server.limits, server.byte_budget
-    serve_http(app, host=host, port=port, limits=limits, announce=announce, tls=tls, budget=budget)
+    serve_http(
+        app,
+        host=host,
+        port=port,
+        limits=server.limits,
+        announce=announce,
+        tls=tls,
+        budget=server.byte_budget,
+        shares=server.time_shares,
+    )
 
 
 def _check_port(port: object) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
+from time import perf_counter
 from typing import Any, Never
 
 from msgspec import Raw
@@ -23,6 +24,7 @@ from assay.protocol.scope import Scope, Send
 from assay.protocol.seal import Sealer
 from assay.protocol.session import STATELESS, Session
 from assay.protocol.session_budget import SessionBudget
+from assay.protocol.time_share import TimeShares
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from assay.revisions.served import Served, read_served
@@ -154,6 +156,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
     def _apply(self, limits: Limits) -> None:
         self.limits = limits
         self.byte_budget = ByteBudget.of(limits)
+        self.time_shares = TimeShares(limits, perf_counter)
         self.session_budget = SessionBudget(limits.session_bytes, Lock())
 
     def _assemble(

@@ -12,6 +12,7 @@ from assay.model.session import SessionRecord
 from assay.model.strictness import Strictness
 from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.scope import Scope, Send
+from assay.protocol.time_share import TimeShares
 from assay.revisions.served import Served
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ class Endpoint(Protocol):
 
     @property
     def byte_budget(self) -> ByteBudget: ...
+
+    @property
+    def time_shares(self) -> TimeShares: ...
 
     def open_session(
         self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None

@@ -26,9 +26,9 @@ ENDINGS = ("", "eof", "close", "abort")
 class Wire(asyncio.Transport):
     """A socket in memory. The client reads everything, until `stop_reading`."""
 
-    def __init__(self, *, half_closes: bool = True, tls: bool = False) -> None:
+    def __init__(self, *, half_closes: bool = True, tls: bool = False, peer: str = "10.0.0.1") -> None:
         secure = {"sslcontext": "some"} if tls else {}
-        super().__init__({"peername": ("10.0.0.1", 50000), "sockname": ("10.0.0.2", 80), **secure})
+        super().__init__({"peername": (peer, 50000), "sockname": ("10.0.0.2", 80), **secure})
         self.protocol: asyncio.Protocol
         self.written = b""
         self.reading = True
@@ -102,6 +102,9 @@ class Wire(asyncio.Transport):
         assert not self.reading
         self.reading = True
         asyncio.get_running_loop().call_soon(self.deliver)
+
+    def is_closing(self) -> bool:
+        return self.lost or self.ended in ("close", "abort")
 
     def can_write_eof(self) -> bool:
         return self._half_closes

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from assay import Limits
-from assay.transport import time_share
+from assay.protocol import time_share
+from assay.protocol.time_share import TimeShares
+from assay.transport.http1 import turn_queue
 from assay.transport.http1.paced_input import PIECE, SMALL, PacedInput
-from assay.transport.time_share import TimeShares
+from assay.transport.http1.turn_queue import TurnQueues
 
 
 class Transport(asyncio.Transport):
@@ -39,7 +41,11 @@ class Connection:
         self.handled = asyncio.Event()
         self.transport = Transport()
         self.shares = TimeShares(Limits(**limits), lambda: self.time)
-        self.input = PacedInput(self.transport, self.shares, "a")
+        self.turns = TurnQueues(self.shares, asyncio.get_running_loop())
+        self.input = self.new_input()
+
+    def new_input(self) -> PacedInput:
+        return PacedInput(self.transport, self.shares, self.turns, "a")
 
     def handle_input(self, data: bytes) -> None:
         self.pieces.append(data)
@@ -70,6 +76,7 @@ async def test_costly_input_waits_and_nothing_is_read_meanwhile(monkeypatch: pyt
     connection = Connection(cost=0.001)
     connection.input.receive(b"x" * (2 * PIECE), connection)
     assert (len(connection.pieces), connection.transport.reads) == (1, False)
+    connection.time = 1.0
     connection.handled.clear()
     await connection.handled.wait()
     assert len(connection.pieces) == 2
@@ -94,16 +101,24 @@ async def test_client_that_would_wait_too_long_is_cut_off() -> None:
 
 async def test_client_waits_on_few_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time_share, "BURST", 0.0)
-    monkeypatch.setattr(time_share, "MOST_WAITING", 2)
+    monkeypatch.setattr(turn_queue, "MOST_WAITING", 2)
     connection = Connection(cost=1)
-    inputs = [PacedInput(connection.transport, connection.shares, "a") for _ in range(3)]
+    connection.shares.charge("a", 1)
+    inputs = [connection.new_input() for _ in range(3)]
     for each in inputs:
         assert not connection.is_cut_off
         each.receive(b"x" * PIECE, connection)
     assert connection.is_cut_off
     for each in inputs:
         each.drop()
-    assert connection.shares.begin_wait("a")
+    assert connection.turns.has_room("a")
+
+
+async def test_first_input_of_a_connection_waits_if_others_have_used_the_share() -> None:
+    connection = Connection(cost=1)
+    connection.shares.charge("a", 1)
+    connection.input.receive(b"x" * PIECE, connection)
+    assert (connection.pieces, connection.transport.reads) == ([], False)
 
 
 async def test_dropped_input_is_not_handled_and_reading_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,8 @@ from assay.protocol.framing.websocket import (
 )
 from assay.protocol.http.upgrade import Upgrade
 from assay.transport.http1.server_state import ServerState
-from assay.transport.http1.websocket import CLOSE_TIMEOUT, QUEUE_BYTES, WebSocketConnection
+from assay.transport.http1.websocket import WebSocketConnection
+from assay.transport.http1.websocket_state import CLOSE_TIMEOUT, QUEUE_BYTES
 from tests.driving.answer import PATIENCE
 
 MASK = b"mask"

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from assay.protocol.framing.websocket import CONTINUATION, PING, TEXT, frame
-from assay.transport.http1.websocket import QUEUE_BYTES
+from assay.transport.http1.websocket_state import QUEUE_BYTES
 from tests.transport.http1.test_websocket import MASK, Harness
 
 

@@ -48,7 +48,7 @@ _PIECE: Final = 4096
 """Bytes that are masked at once: a larger integer costs five times as much for each byte."""
 
 
-def masked(payload: bytes, mask: bytes) -> bytes:
+def masked(payload: bytes | memoryview, mask: bytes) -> bytes:
     """Apply or remove a mask; both are the same operation."""
     size = len(payload)
     if size > _PIECE:
@@ -58,7 +58,7 @@ def masked(payload: bytes, mask: bytes) -> bytes:
     return (int.from_bytes(payload, "little") ^ int.from_bytes(repeated, "little")).to_bytes(size, "little")
 
 
-def _masked_in_pieces(payload: bytes, mask: bytes) -> bytes:
+def _masked_in_pieces(payload: bytes | memoryview, mask: bytes) -> bytes:
     whole = len(payload) - len(payload) % _PIECE
     key = int.from_bytes(mask * (_PIECE // 4), "little")
     pieces = [
@@ -232,11 +232,12 @@ class FrameReader:
         if len(self._buffer) < end:
             return None
         self._start, self.head = end, None
-        payload = bytes(self._buffer[begin:end])
-        if not head.masked:
-            return Frame(head.opcode, payload, head.fin, head.rsv)
-        mask = bytes(self._buffer[begin - 4 : begin])
-        return Frame(head.opcode, masked(payload, mask), head.fin, head.rsv, mask)
+        # A view, because each copy of a large payload costs as much as to decode it.
+        with memoryview(self._buffer) as view, view[begin:end] as payload:
+            if not head.masked:
+                return Frame(head.opcode, bytes(payload), head.fin, head.rsv)
+            mask = bytes(view[begin - 4 : begin])
+            return Frame(head.opcode, masked(payload, mask), head.fin, head.rsv, mask)
 
     def _check_size(self, head: FrameHead) -> Violation | None:
         return None if head.length <= self._limit else too_big(self._limit)

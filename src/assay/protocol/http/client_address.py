@@ -49,6 +49,12 @@ def client_address(connected_from: str, headers: Headers, trusted_proxies: Seque
     return _client_of(str(_before_proxies(address, headers, trusted_proxies)))
 
 
+def is_trusted(connected_from: str, trusted_proxies: Sequence[Network]) -> bool:
+    """Whether a connection comes from a trusted proxy."""
+    address = _read(connected_from)
+    return address is not None and _trusted(address, trusted_proxies)
+
+
 @lru_cache(maxsize=1024)
 def _client_of(connected_from: str) -> str:
     """The text that a client is counted by. Cached, because a client opens many connections."""

@@ -67,7 +67,7 @@ class AsgiApp(JoinsHost):
         self._head_policy = HeadPolicy(policy)
         self._settings = RequestSettings(StreamTiming(heartbeat, retry), policy.trusted_proxies)
         self._taken_at_once = size_taken_at_once(endpoint.limits)
-        self._pace = BodyPace(endpoint.limits)
+        self._pace = BodyPace(endpoint.limits, endpoint.time_shares)
         self._websockets = WebSockets(endpoint, self._head_policy, self._pace, self._is_socket_here)
         self._methods = self._served_methods()
         self._stopping: Refusal | None = None

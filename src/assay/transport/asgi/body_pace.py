@@ -8,13 +8,14 @@ loop's time for large bodies therefore waits before the next one is read.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, Final
 
 from assay.model.limits import Limits
 from assay.protocol.http.busy import unavailable
 from assay.protocol.http.head_policy import Refusal
-from assay.transport.time_share import TimeShares
+from assay.protocol.time_share import TimeShares
 
 from .body import closing
 
@@ -22,15 +23,19 @@ LARGE: Final = 64 * 1024
 """Bytes. Smaller bodies cost hardly more than the request itself."""
 SECONDS_PER_BYTE: Final = 4e-9
 """To receive a body and to look at it. What decoding takes beyond that is measured."""
+MOST_WAITING: Final = 16
+"""WebSocket connections of one client that may wait with a message in memory: while they do, the server does
+not notice that they close."""
 TOO_MANY: Final = closing(unavailable("too many large bodies"))
 
 
 class BodyPace:
     """Lets large bodies wait for their client's share of the loop's time."""
 
-    def __init__(self, limits: Limits, shares: TimeShares | None = None) -> None:
+    def __init__(self, limits: Limits, shares: TimeShares) -> None:
         self._most = limits.message_bytes
-        self._shares = TimeShares(limits) if shares is None else shares
+        self._shares = shares
+        self._waiting: Counter[Hashable] = Counter()
 
     async def read(
         self,
@@ -66,15 +71,21 @@ class BodyPace:
         before it."""
         if self._shares.unlimited or size <= LARGE:
             return True
-        if not self._shares.begin_wait(client):
+        if self._waiting[client] >= MOST_WAITING:
             return False
+        self._waiting[client] += 1
         try:
             if not await self._turn(client, size):
                 return False
         finally:
-            self._shares.end_wait(client)
+            self._end_wait(client)
         self._charge_later(client, size)
         return True
+
+    def _end_wait(self, client: Hashable) -> None:
+        self._waiting[client] -= 1
+        if not self._waiting[client]:
+            del self._waiting[client]
 
     async def _turn(self, client: Hashable, size: int) -> bool:
         wait = self._shares.wait_for(client)

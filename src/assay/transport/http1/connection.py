@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Hashable
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,12 +17,14 @@ from assay.protocol.http.head_policy import JSON, Headers, Refusal
 from assay.protocol.http.upgrade import read_upgrade, wants_upgrade
 
 from .channel import Channel
+from .new_connection import CONNECTION_SECONDS, WEBSOCKET_SECONDS, DelayedConnection
 from .request_cycle import RequestCycle
 from .request_head import (
     RequestRefused,
     expects_continue,
     head_without_upgrade,
     read_target,
+    refusal_for,
     size_of_head,
     with_host,
 )
@@ -39,6 +42,9 @@ HALF_CLOSED: Final = 10.0
 HANG_UP: Final = 0.25
 """The same, if the application watches whether the client has hung up, in order to cancel its work."""
 TOO_MANY: Final = unavailable("too many connections")
+TOO_FAST: Final = unavailable("too many new connections")
+PROXIED: Final = "proxied"
+"""The clients behind a proxy: there may be several."""
 ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 
 
@@ -83,13 +89,17 @@ class HttpConnection(Channel):
             **tls_extension(transport),
         }
         self.deadline = self._deadline_in(self.limits.head_timeout)
-        surplus = self._server.admit(self)
+        server, peer = self._server, self._addresses["client"]
+        client = self._client = server.client_at(peer[0] if peer else "")
+        surplus = server.admit(self)
         if surplus > REFUSED_CONNECTIONS:
             self.abort()
         elif surplus > 0:
             self._refuse(TOO_MANY)
-        elif self._server.closing:
+        elif server.closing:
             self._refuse(refusal_while_stopping(self.limits.drain))
+        elif client is not None and server.newcomers.must_wait(client, CONNECTION_SECONDS):
+            DelayedConnection(self, self._transport, server.turns, client).begin()
 
     def connection_lost(self, error: Exception | None) -> None:
         self.lost = True
@@ -119,7 +129,7 @@ class HttpConnection(Channel):
             except httptools.HttpParserUpgrade as upgrade:
                 data = self._upgrade(data[upgrade.args[0] :])
             except httptools.HttpParserError as error:
-                return self._refuse(_refusal_for(error))
+                return self._refuse(refusal_for(error))
         if self._arriving is not None or self._unparsed:
             self._on_incomplete()
 
@@ -196,7 +206,7 @@ class HttpConnection(Channel):
             self._hold(cycle.size)
 
     def _new_share(self) -> ByteShare:
-        return self._server.share(self._addresses)
+        return self._server.share(self._server.client_of(self._addresses))
 
     def on_message_complete(self) -> None:
         self._unparsed = 0
@@ -291,6 +301,12 @@ class HttpConnection(Channel):
 
     # Called by request cycles and the server state
 
+    def active_client(self, since: float) -> Hashable | None:
+        """An idle stream does not count: it waits for its client to hang up."""
+        cycle = self._cycle
+        served = self.deadline >= since + self.limits.keep_alive if cycle is None else not cycle.is_watched
+        return (self._client or PROXIED) if served else None
+
     def wind_down(self) -> None:
         """Close as soon as no request is in progress. One whose head has begun to arrive is refused."""
         self.closing = True
@@ -361,27 +377,17 @@ class HttpConnection(Channel):
         upgrade = read_upgrade(scope["method"], scope["http_version"], self._headers)
         if isinstance(upgrade, Refusal):
             return self._refuse(upgrade)
+        client = self._server.client_of(scope)
+        turns = self._server.turns
+        must_wait = self._server.newcomers.must_wait(client, WEBSOCKET_SECONDS)
+        if must_wait and not turns.has_room(client):
+            return self._refuse(TOO_FAST)
         socket = WebSocketConnection(self._server, self._transport, scope, upgrade, rest)
         self._server.replace(self, socket)
         self._transport.set_protocol(socket)
         # The parser refers to this connection: break the reference cycle.
         self._parser = None
-        return socket.begin()
-
-
-def _refusal_for(error: Exception) -> Refusal:
-    """The response to a request that the parser rejects. An exception from one of our callbacks is the
-    context of the parser's error.
-
-    Raises:
-        Exception: a callback has a bug.
-    """
-    cause = error.__context__
-    if isinstance(cause, RequestRefused):
-        return cause.refusal
-    if cause is not None and isinstance(error, httptools.HttpParserCallbackError):
-        raise cause
-    return Refusal(400, f"not a valid HTTP request: {error or type(error).__name__}")
+        return socket.begin(must_wait)
 
 
 def _address(transport: asyncio.BaseTransport, which: str) -> tuple[str, int] | None:

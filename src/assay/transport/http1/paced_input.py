@@ -10,7 +10,9 @@ import asyncio
 from collections.abc import Hashable
 from typing import Final, Protocol
 
-from assay.transport.time_share import TimeShares
+from assay.protocol.time_share import TimeShares
+
+from .turn_queue import TurnQueues
 
 SMALL: Final = 1024
 """Bytes. Handling so few costs hardly more than waking up for them, and is not measured."""
@@ -31,14 +33,16 @@ class PacedInput:
     """What arrives on one connection. Reading pauses while the application has enough to do, or while the
     client waits for its share."""
 
-    __slots__ = ("_client", "_dropped", "_handler", "_rest", "_shares", "_timer", "_transport", "reading")
+    __slots__ = ("_client", "_dropped", "_handler", "_rest", "_shares", "_transport", "_turns", "reading")
 
-    def __init__(self, transport: asyncio.Transport, shares: TimeShares, client: Hashable) -> None:
+    def __init__(
+        self, transport: asyncio.Transport, shares: TimeShares, turns: TurnQueues, client: Hashable
+    ) -> None:
         self._transport = transport
         self._shares = shares
+        self._turns = turns
         self._client = client
         self._rest = memoryview(b"")
-        self._timer: asyncio.TimerHandle | None = None
         self._handler: InputHandler | None = None
         """The connection, while it waits: one that is closed must not be held."""
         self._dropped = False
@@ -51,7 +55,7 @@ class PacedInput:
 
     def resume(self) -> None:
         self.reading = True
-        if self._timer is None:
+        if self._handler is None:
             self._transport.resume_reading()
 
     def receive(self, data: bytes, handler: InputHandler) -> None:
@@ -63,41 +67,39 @@ class PacedInput:
 
     def _continue(self, handler: InputHandler) -> None:
         while self._rest and not self._dropped:
-            piece, self._rest = bytes(self._rest[:PIECE]), self._rest[PIECE:]
-            began = self._shares.now()
-            handler.handle_input(piece)
-            self._shares.charge(self._client, self._shares.now() - began)
-            wait = self._shares.wait_for(self._client)
-            if self._dropped or wait == 0:
-                continue
-            if wait is None or not self._shares.begin_wait(self._client):
-                return handler.wait_too_long()
-            return self._wait(wait, handler)
+            if self._turns.must_wait(self._client):
+                return self._wait(handler)
+            self._handle_piece(handler)
         return None
 
-    def _wait(self, seconds: float, handler: InputHandler) -> None:
-        self._handler = handler
-        self._transport.pause_reading()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._wake_up)
+    def _handle_piece(self, handler: InputHandler) -> None:
+        piece, self._rest = bytes(self._rest[:PIECE]), self._rest[PIECE:]
+        began = self._shares.now()
+        handler.handle_input(piece)
+        self._shares.charge(self._client, self._shares.now() - began)
 
-    def _wake_up(self) -> None:
-        handler, self._handler, self._timer = self._handler, None, None
-        self._shares.end_wait(self._client)
+    def _wait(self, handler: InputHandler) -> None:
+        if not self._turns.join(self._client, self):
+            return handler.wait_too_long()
+        self._handler = handler
+        return self._transport.pause_reading()
+
+    def take_turn(self) -> None:
+        handler, self._handler = self._handler, None
         assert handler is not None
+        self._handle_piece(handler)
         self._continue(handler)
         self._resume_if_idle()
 
     def _resume_if_idle(self) -> None:
-        if self.reading and self._timer is None and not self._transport.is_closing():
+        if self.reading and self._handler is None and not self._transport.is_closing():
             self._transport.resume_reading()
 
     def drop(self) -> None:
         """Forget what is not handled yet, and let the connection read on what it ignores. Idempotent."""
         self._dropped = True
         self._rest = memoryview(b"")
-        self._handler = None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-            self._shares.end_wait(self._client)
+        if self._handler is not None:
+            self._handler = None
+            self._turns.leave(self._client, self)
             self._resume_if_idle()

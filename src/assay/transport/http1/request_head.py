@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
+import httptools
+
 from assay.protocol.http.head_policy import Headers, Refusal
 
 ABSOLUTE: Final = re.compile(rb"https?://([^/?#]+)([^?#]*)\??([^#]*)", re.IGNORECASE)
@@ -43,6 +45,21 @@ def read_target(target: bytes) -> Target:
     authority, raw_path, query = absolute.groups()
     raw_path = raw_path or b"/"
     return _decoded(raw_path), raw_path, query, authority
+
+
+def refusal_for(error: Exception) -> Refusal:
+    """The response to a request that the parser rejects. An exception from one of our callbacks is the
+    context of the parser's error.
+
+    Raises:
+        Exception: a callback has a bug.
+    """
+    cause = error.__context__
+    if isinstance(cause, RequestRefused):
+        return cause.refusal
+    if cause is not None and isinstance(error, httptools.HttpParserCallbackError):
+        raise cause
+    return Refusal(400, f"not a valid HTTP request: {error or type(error).__name__}")
 
 
 def with_host(authority: bytes, headers: Headers) -> Headers:

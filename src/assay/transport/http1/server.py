@@ -14,6 +14,7 @@ from assay.model.limits import Limits
 from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.http.asgi import Application as Endpoint
 from assay.protocol.http.client_address import Network
+from assay.protocol.time_share import TimeShares
 from assay.transport.startup import started_before
 
 from .accept_errors import AcceptErrors
@@ -36,6 +37,7 @@ def serve_http(
     announce: Callable[[str], None] | None = None,
     tls: ssl.SSLContext | None = None,
     budget: ByteBudget | None = None,
+    shares: TimeShares | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. `announce` is called with the endpoint's URL once the socket listens.
 
@@ -59,7 +61,7 @@ def serve_http(
                 announce(url)
             serving = partial(serve, app, bound, stop.wait, limits=limits, tls=tls, budget=budget)
             try:
-                await serving(trusted_proxies=app.policy.trusted_proxies)
+                await serving(shares=shares, trusted_proxies=app.policy.trusted_proxies)
             except asyncio.CancelledError:
                 if not stop.interrupted:
                     raise
@@ -81,13 +83,14 @@ async def serve(
     limits: Limits,
     tls: ssl.SSLContext | None = None,
     budget: ByteBudget | None = None,
+    shares: TimeShares | None = None,
     trusted_proxies: Sequence[Network] = (),
 ) -> None:
     """Serve on a listening socket until `until` returns, then close all connections in an orderly way."""
     from .connection import HttpConnection
     from .tls_listener import TlsListener
 
-    server = ServerState(app, limits, budget, trusted_proxies)
+    server = ServerState(app, limits, budget, shares, trusted_proxies)
     with AcceptErrors(server.loop, limits.connections) as errors:
         if tls is None:
             listening: Any = await server.loop.create_server(

@@ -11,8 +11,11 @@ from typing import Final, Protocol
 from assay.model.limits import Limits
 from assay.protocol.byte_budget import ByteBudget, ByteShare
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
-from assay.protocol.http.client_address import Network, client_address
-from assay.transport.time_share import TimeShares
+from assay.protocol.http.client_address import Network, client_address, is_trusted
+from assay.protocol.time_share import TimeShares
+
+from .new_connection import NewConnections
+from .turn_queue import TurnQueues
 
 SWEEP_INTERVAL: Final = 1.0
 """Seconds between two checks for expired connections, and so the precision of their timeouts. One timer for
@@ -46,15 +49,20 @@ class ManagedConnection(Protocol):
 
     def abort(self) -> None: ...
 
+    def active_client(self, since: float) -> Hashable | None: ...
+
 
 class Clock:
     """The loop's time, and the current `Date` header. Both are refreshed at every sweep."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.now = loop.time
+        self.time = self.now()
         self.tick()
 
     def tick(self) -> None:
+        self.previous = self.time
+        """The time of the last sweep but one."""
         self.time = self.now()
         """The time of the last sweep: precise enough for long timeouts."""
         self.date_and_end = f"date: {formatdate(time.time(), usegmt=True)}\r\n\r\n".encode()
@@ -66,16 +74,19 @@ class ServerState:
         app: Application,
         limits: Limits,
         budget: ByteBudget | None = None,
+        shares: TimeShares | None = None,
         trusted_proxies: Sequence[Network] = (),
     ) -> None:
         self.app = app
         self.limits = limits
         self._budget = ByteBudget.of(limits) if budget is None else budget
-        self.time_shares = TimeShares(limits)
-        self._trusted_proxies = trusted_proxies
         self.loop = asyncio.get_running_loop()
+        self.time_shares = TimeShares(limits, time.perf_counter) if shares is None else shares
+        self.turns = TurnQueues(self.time_shares, self.loop)
+        self._trusted_proxies = trusted_proxies
         self.clock = Clock(self.loop)
         self._connections: set[ManagedConnection] = set()
+        self.newcomers = NewConnections(self.time_shares, self.turns, self.clock, self._connections)
         self._tasks: set[asyncio.Task[None]] = set()
         self._empty = asyncio.Event()
         self.closing = False
@@ -87,9 +98,16 @@ class ServerState:
         headers = scope.get("headers", ())
         return "address", client_address(client[0] if client else "", headers, self._trusted_proxies)
 
-    def share(self, scope: AsgiScope) -> ByteShare:
+    def client_at(self, address: str) -> Hashable | None:
+        """The client that connects from an address; none if that is a proxy's, where the headers of each
+        request name it."""
+        if self._trusted_proxies and is_trusted(address, self._trusted_proxies):
+            return None
+        return "address", client_address(address, (), ())
+
+    def share(self, client: Hashable) -> ByteShare:
         """What a connection takes of the byte budget."""
-        return self._budget.share(self.client_of(scope))
+        return self._budget.share(client)
 
     def admit(self, connection: ManagedConnection) -> int:
         """Add a connection. Returns how far the number of connections exceeds the limit; a surplus

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import socket
 import ssl
+from collections.abc import Hashable
 from math import inf
 from typing import Final
 
@@ -17,6 +18,7 @@ from assay.model.visible import visible_record
 
 from .accept_errors import AcceptErrors
 from .connection import REFUSED_CONNECTIONS, HttpConnection
+from .new_connection import TLS_SECONDS
 from .server_state import ServerState
 
 log: Final = logging.getLogger("assay.http")
@@ -32,21 +34,34 @@ class TlsHandshake(asyncio.Protocol):
     deadline = inf
     """The event loop has the deadline of the handshake."""
 
-    def __init__(self, server: ServerState) -> None:
+    def __init__(self, server: ServerState, accepted: socket.socket, context: ssl.SSLContext) -> None:
         self._server = server
+        self._accepted = accepted
+        self._context = context
         self._task: asyncio.Task[None] | None = None
 
-    def begin(self, client: socket.socket, context: ssl.SSLContext) -> None:
-        if self._server.admit(self) > REFUSED_CONNECTIONS:
-            self._server.remove(self)
-            return client.close()
-        self._task = self._server.loop.create_task(self._run(client, context))
-        return self._server.keep_task(self._task)
+    def begin(self, address: str) -> None:
+        """Begin with the handshake, or wait for the client's share of the server's time."""
+        server, client = self._server, self._server.client_at(address)
+        if server.admit(self) > REFUSED_CONNECTIONS:
+            self.abort()
+        elif client is None or not server.newcomers.must_wait(client, TLS_SECONDS):
+            self.take_turn()
+        elif not server.turns.join(client, self):
+            self.abort()
 
-    async def _run(self, client: socket.socket, context: ssl.SSLContext) -> None:
+    def take_turn(self) -> None:
+        if self._accepted.fileno() >= 0:
+            self._task = self._server.loop.create_task(self._run())
+            self._server.keep_task(self._task)
+
+    async def _run(self) -> None:
         try:
             await self._server.loop.connect_accepted_socket(
-                lambda: self, client, ssl=context, ssl_handshake_timeout=self._server.limits.head_timeout
+                lambda: self,
+                self._accepted,
+                ssl=self._context,
+                ssl_handshake_timeout=self._server.limits.head_timeout,
             )
         except OSError as error:  # also errors of TLS, and timeouts
             log.debug("TLS handshake failed: %s", error)
@@ -59,12 +74,18 @@ class TlsHandshake(asyncio.Protocol):
         transport.set_protocol(connection)
         connection.connection_made(transport)
 
+    def active_client(self, since: float) -> Hashable | None:
+        return None
+
     def expire(self) -> None:
         """Nothing to do: see `deadline`."""
 
     def abort(self) -> None:
         if self._task is not None:
             self._task.cancel()
+        else:
+            self._accepted.close()
+            self._server.remove(self)
 
     wind_down = finish = abort
 
@@ -89,7 +110,7 @@ class TlsListener:
     def _accept(self) -> None:
         """Accept one connection: handshakes take longer than turns of the event loop."""
         try:
-            client, _ = self._bound.accept()
+            accepted, address = self._bound.accept()
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
@@ -97,8 +118,8 @@ class TlsListener:
             self._server.loop.remove_reader(self._bound)
             self._retry = self._server.loop.call_later(RETRY, self._resume)
             return
-        client.setblocking(False)
-        TlsHandshake(self._server).begin(client, self._context)
+        accepted.setblocking(False)
+        TlsHandshake(self._server, accepted, self._context).begin(str(address[0]))
 
     def close(self) -> None:
         if self._retry is not None:

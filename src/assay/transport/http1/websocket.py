@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,27 +35,28 @@ from assay.protocol.framing.websocket import (
     text_frame,
 )
 from assay.protocol.http.asgi import AsgiScope, Message
-from assay.protocol.http.upgrade import Upgrade, accept_key
+from assay.protocol.http.upgrade import Upgrade
 from assay.transport.asgi.send import ImmediateTextSend
 
 from .paced_input import PacedInput
 from .request_cycle import ClientDisconnected
-from .response_head import CLOSE as CONNECTION_CLOSE
-from .response_head import head_lines
-from .websocket_state import NO_ROOM, TOO_MUCH, SocketState, websocket_scope
+from .websocket_state import (
+    CLOSE_TIMEOUT,
+    ENTRY_BYTES,
+    NO_ROOM,
+    QUEUE_BYTES,
+    TOO_MUCH,
+    SocketState,
+    accept_head,
+    refusal_lines,
+    websocket_scope,
+)
 
 if TYPE_CHECKING:
     from .server_state import ServerState
 
 log: Final = logging.getLogger("assay.http")
 log.addFilter(visible_record)
-
-QUEUE_BYTES: Final = 64 * 1024
-"""Size of the messages that may wait for the application before reading pauses."""
-ENTRY_BYTES: Final = 256
-"""Memory that a queued message takes besides its text: a million empty messages must count, too."""
-CLOSE_TIMEOUT: Final = 5.0
-"""Seconds that a client has to answer a close frame, or to close the connection after it was refused."""
 
 
 class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
@@ -69,39 +70,41 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         upgrade: Upgrade,
         rest: bytes,
     ) -> None:
-        self._server = server
-        self._transport = transport
-        self._loop = server.loop
-        self._limits = server.limits
+        self._server, self._transport = server, transport
+        self._loop, self._limits = server.loop, server.limits
         self.deadline = inf
         """When `expire` is called; the server state checks it once per sweep."""
-        self._scope = websocket_scope(scope, upgrade)
-        self._key = upgrade.key
-        self._rest = rest
+        self._scope, self._key, self._rest = websocket_scope(scope, upgrade), upgrade.key, rest
         self._state = SocketState.REQUESTED
         self._reader = MessageReader(server.limits.message_bytes, masked=True)
-        self._arriving = server.share(scope)
+        self._client = client = server.client_of(scope)
+        self._arriving = server.share(client)
         """The message in progress, and those that wait for the application."""
-        self._unread = server.share(scope)
+        self._unread = server.share(client)
         self._message_deadline = inf
         """When the message in progress must have arrived."""
         self._queue: deque[Message] = deque([{"type": "websocket.connect"}])
         self._queued_bytes = 0
         self._receiver: asyncio.Future[Message] | None = None
         self._disconnected: Message | None = None
-        self._input = PacedInput(transport, server.time_shares, server.client_of(scope))
+        self._input = PacedInput(transport, server.time_shares, server.turns, client)
         self._congested = False
         self._writable: asyncio.Future[None] | None = None
         self._unanswered: bytes | None = None
         """Payload of the latest ping whose pong waits, because the client does not read."""
-        self._active = False
-        """Something was received since the ping timer started."""
+        self._active_at = -inf
+        """When something was received, at the precision of a sweep, since the ping timer started."""
         self._pinged = False
         self._task: asyncio.Task[None] | None = None
 
-    def begin(self) -> None:
+    def begin(self, must_wait: bool = False) -> None:
         self._pause_reading()
-        self._task = self._loop.create_task(self._run())
+        if not (must_wait and self._server.turns.join(self._client, self)):
+            self.take_turn()
+
+    def take_turn(self) -> None:
+        if self._state is not SocketState.CLOSED:
+            self._task = self._loop.create_task(self._run())
 
     async def _run(self) -> None:
         """Call the application, and close the connection if it does not."""
@@ -128,7 +131,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
 
     def data_received(self, data: bytes) -> None:
         if self._state is not SocketState.CLOSED:
-            self._active = True
+            self._active_at = self._server.clock.time
             self._input.receive(data, self)
 
     def handle_input(self, data: bytes) -> None:
@@ -279,11 +282,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
             await asyncio.shield(self._writable)
 
     def accept(self, message: Message) -> None:
-        headers = [(b"upgrade", b"websocket"), (b"sec-websocket-accept", accept_key(self._key))]
-        if message.get("subprotocol") is not None:
-            headers.append((b"sec-websocket-protocol", message["subprotocol"].encode("ascii")))
-        head = head_lines(101, [*headers, *message.get("headers", ())])
-        self._transport.write(head + b"connection: Upgrade\r\n\r\n")
+        self._transport.write(accept_head(self._key, message))
         self._state = SocketState.OPEN
         self._restart_ping_timer()
         self._resume_reading()
@@ -308,9 +307,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
 
     def _respond(self, status: int, headers: Any) -> None:
         self._state = SocketState.REFUSING
-        self._transport.write(
-            head_lines(status, list(headers)) + CONNECTION_CLOSE + self._server.clock.date_and_end
-        )
+        self._transport.write(refusal_lines(status, headers) + self._server.clock.date_and_end)
 
     def _close(self, code: int, reason: str) -> None:
         self._transport.write(close_frame(code, reason))
@@ -328,14 +325,17 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         if self._message_deadline <= self._server.clock.now() and self._state is SocketState.OPEN:
             seconds = self._limits.body_timeout
             return self._fail(Violation(POLICY, f"message did not arrive within {seconds:g} s"))
-        if self._congested or self._state is not SocketState.OPEN or (self._pinged and not self._active):
+        if self._congested or self._state is not SocketState.OPEN or (self._pinged and self._active_at < 0):
             return self.abort()
-        if self._active or self._pinged:
+        if self._active_at >= 0 or self._pinged:
             return self._restart_ping_timer()
         self._pinged = True
         self._transport.write(frame(PING, b""))
         pong_until = self._server.clock.now() + self._limits.ping_timeout
         self.deadline = min(pong_until, self._message_deadline)
+
+    def active_client(self, since: float) -> Hashable | None:
+        return self._client if self._active_at >= since else None
 
     def wind_down(self) -> None:
         """Nothing to do: the application closes the connection after its messages in progress."""
@@ -350,7 +350,7 @@ class WebSocketConnection(asyncio.Protocol, ImmediateTextSend):
         self._transport.abort()
 
     def _restart_ping_timer(self) -> None:
-        self._active = self._pinged = False
+        self._active_at, self._pinged = -inf, False
         interval = self._limits.ping_interval
         ping_at = inf if interval is None else self._server.clock.now() + interval
         self.deadline = min(ping_at, self._message_deadline)

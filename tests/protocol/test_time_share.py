@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import pytest
 
 from assay import Limits
-from assay.transport.time_share import BURST, MOST_CLIENTS, TimeShares
+from assay.protocol.time_share import BURST, MOST_CLIENTS, TimeShares
 
 LIMITS = Limits(body_share=0.25)
 COST = 0.004
@@ -21,6 +21,7 @@ class Clock:
 
 
 def waits(shares: TimeShares, client: Hashable, count: int) -> list[float | None]:
+    """Charge a client that often, all at the same time."""
     collected = []
     for _ in range(count):
         collected.append(shares.wait_for(client))
@@ -29,11 +30,21 @@ def waits(shares: TimeShares, client: Hashable, count: int) -> list[float | None
 
 
 def test_use_beyond_the_burst_waits_for_its_share() -> None:
-    unpaid = int(BURST / (3 * COST)) + 1
-    *first, second_last, last = waits(TimeShares(LIMITS, Clock()), "a", unpaid + 2)
+    remitted = int((BURST + COST) / (4 * COST)) + 1
+    *first, second_last, last = waits(TimeShares(LIMITS, Clock()), "a", remitted + 2)
     assert set(first) == {0.0}
     assert second_last is not None and last is not None
-    assert last - second_last == pytest.approx(3 * COST)
+    assert last - second_last == pytest.approx(4 * COST)
+
+
+def test_client_that_waits_whenever_it_has_to_uses_its_share() -> None:
+    clock = Clock()
+    shares = TimeShares(LIMITS, clock)
+    for _ in range(1000):
+        clock.time += shares.wait_for("a") or 0.0
+        clock.time += COST
+        shares.charge("a", COST)
+    assert 1000 * COST / clock.time == pytest.approx(0.25, rel=0.02)
 
 
 def test_clients_have_shares_of_their_own() -> None:
@@ -46,7 +57,7 @@ def test_use_is_made_up_for_in_time() -> None:
     clock = Clock()
     shares = TimeShares(LIMITS, clock)
     waits(shares, "a", 100)
-    clock.time = 100 * 3 * COST
+    clock.time = 100 * 4 * COST
     assert waits(shares, "a", 1) == [0.0]
 
 
@@ -66,3 +77,10 @@ def test_clients_that_need_not_wait_are_forgotten() -> None:
     clock.time = 1000
     shares.charge("late", COST)
     assert len(shares) == 1
+
+
+def test_many_clients_that_have_to_wait_are_not_forgotten() -> None:
+    shares = TimeShares(LIMITS, Clock())
+    for number in range(2 * MOST_CLIENTS):
+        shares.charge(number, 1.0)
+    assert len(shares) == 2 * MOST_CLIENTS
