@@ -17,7 +17,9 @@ from assay import (
     Context,
     Server,
     ServerDied,
+    ServerError,
     SyncClient,
+    Timeout,
     ToolFailed,
 )
 from assay.revisions.registry import DATES
@@ -55,33 +57,23 @@ async def test_changes_of_a_resource_arrive_while_subscribed(transport: str, rev
 @both
 async def test_changes_of_a_list_arrive(transport: str, revision: str) -> None:
     async with (
-        asyncio.timeout(PATIENCE),
         connected(transport, revision=revision) as client,
         client.listen("tools") as changes,
         client.listen("prompts") as others,
+        asyncio.timeout(PATIENCE),
     ):
-        if transport == "http" and revision == BEFORE:
-            await opened_stream(client, changes)
         await client.call("test_trigger_tool_change")
         assert await anext(changes) == Change("tools")
         await client.call("test_trigger_prompt_change")
         assert await anext(others) == Change("prompts")
 
 
-async def opened_stream(client: Client, changes: Any) -> None:
-    """In sessions over HTTP, servers send changes on a stream that opens beside the calls."""
-    waiting = asyncio.ensure_future(anext(changes))
-    while not waiting.done():
-        await client.call("test_trigger_tool_change")
-    await client.call("test_trigger_prompt_change")
-
-
 @both
 async def test_equal_changes_that_wait_are_one(revision: str) -> None:
     async with (
-        asyncio.timeout(PATIENCE),
         connected("memory", revision=revision) as client,
         client.listen("tools", uris=[WATCHED]) as changes,
+        asyncio.timeout(PATIENCE),
     ):
         for _ in range(3):
             await client.call("test_trigger_tool_change")
@@ -211,6 +203,25 @@ async def test_leaving_unsubscribes_once_the_last_iterator_has_left() -> None:
                 pass
             assert "resources/unsubscribe" not in methods
         assert methods.count("resources/unsubscribe") == 1
+
+
+async def test_a_subscription_that_the_server_refuses_is_its_error() -> None:
+    async with connected("memory", revision=BEFORE) as client:
+        for _ in range(2):
+            with pytest.raises(ServerError, match="not found"):
+                await anext(client.subscribe("test://none"))
+
+
+async def test_a_server_that_never_confirms_is_a_timeout() -> None:
+    silent = f"""
+discovery["capabilities"] = {LISTENING["capabilities"]!r}
+for message in messages():
+    pass
+"""
+    async with Client(process(silent), revision=NEWEST, timeout=0.1) as client:
+        with pytest.raises(Timeout, match=r"did not confirm the subscription in 0\.1 s"):
+            await client.listen("tools").open()
+        assert len(client._hub.tasks) == 0
 
 
 LISTENING_PROCESS: Final = f"""

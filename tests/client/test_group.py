@@ -151,10 +151,10 @@ async def test_changes_of_all_servers_arrive_with_prefixes() -> None:
     weather, time = make_server("weather"), make_server("time", revisions=[DATES[-2]])
     changed: asyncio.Queue[Change] = asyncio.Queue()
     async with (
-        asyncio.timeout(PATIENCE),
         configured(weather=weather, time=time) as target,
         Client(target, on_change=changed.put_nowait) as client,
         client.subscribe("data://weather/today", "data://time/today") as changes,
+        asyncio.timeout(PATIENCE),
     ):
         weather.resource_updated("data://today")
         assert await anext(changes) == Change("resource", "data://weather/today")

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import pytest
 
-from assay import Client, ClientLimits, ElicitationRequest, Elicited, ServerError
+from assay import Client, ElicitationRequest, Elicited, ServerError
+from assay.client.answer import Handlers
+from assay.client.page_visit import Completions
 from assay.revisions.registry import DATES
 from tests.client.scripted import process
 from tests.driving.answer import PATIENCE
@@ -50,7 +52,7 @@ async def test_the_call_is_sent_again_after_the_visit() -> None:
         return Elicited("accept")
 
     target = paid_server({"elicitations": [PAGE]})
-    async with asyncio.timeout(PATIENCE), Client(target, revision=BEFORE, elicitation=visit) as client:
+    async with Client(target, revision=BEFORE, elicitation=visit) as client, asyncio.timeout(PATIENCE):
         assert (await client.call("buy")).text == "call 2"
     assert [(request.mode, request.url, request.id) for request in requests] == [
         ("url", "https://example.com/pay", "e1")
@@ -61,26 +63,34 @@ def accept(request: ElicitationRequest) -> Elicited[Any]:
     return Elicited("accept")
 
 
+def decline(request: ElicitationRequest) -> None:
+    return None
+
+
 @pytest.mark.parametrize(
-    ("data", "options"),
+    ("data", "handlers"),
     [
-        ({"elicitations": [PAGE]}, {}),
-        ({"elicitations": [PAGE]}, {"elicitation": lambda request: None}),
-        ({"elicitations": [PAGE]}, {"elicitation": accept, "capabilities": {"elicitation": {"form": {}}}}),
-        ({"elicitations": [PAGE]}, {"elicitation": accept, "timeout": 0.1}),
-        ({"elicitations": [PAGE, PAGE]}, {"elicitation": accept}),
+        ({"elicitations": [PAGE]}, Handlers()),
+        ({"elicitations": [PAGE]}, Handlers(elicitation=decline)),
+        ({"elicitations": [PAGE]}, Handlers(elicitation=accept, further={"elicitation": {"form": {}}})),
+        ({"elicitations": [PAGE]}, Handlers(elicitation=accept)),  # never reported as complete
+        ({"elicitations": [PAGE, PAGE]}, Handlers(elicitation=accept)),
         (
-            {"elicitations": [PAGE]},
-            {"elicitation": accept, "timeout": 0.1, "limits": ClientLimits(questions=1)},
+            {"elicitations": [{**PAGE, "elicitationId": str(n)} for n in range(9)]},
+            Handlers(elicitation=accept),
         ),
-        ({"elicitations": [{**PAGE, "mode": "form"}]}, {"elicitation": accept}),
-        ({"elicitations": []}, {"elicitation": accept}),
-        ({}, {"elicitation": accept}),
-        (None, {"elicitation": accept}),
+        ({"elicitations": [{**PAGE, "mode": "form"}]}, Handlers(elicitation=accept)),
+        ({"elicitations": []}, Handlers(elicitation=accept)),
+        ({}, Handlers(elicitation=accept)),
+        (None, Handlers(elicitation=accept)),
     ],
 )
-async def test_otherwise_the_error_is_that_of_the_call(data: Any, options: dict[str, Any]) -> None:
-    async with Client(paid_server(data), revision=BEFORE, **options) as client:
-        with pytest.raises(ServerError, match="payment required") as caught:
+async def test_otherwise_the_call_is_not_sent_again(data: Any, handlers: Handlers) -> None:
+    error = ServerError(-32042, "payment required", data)
+    assert not await Completions().visit(error, handlers, timeout=0.01, most=8)
+
+
+async def test_without_a_handler_the_error_is_that_of_the_call() -> None:
+    async with Client(paid_server({"elicitations": [PAGE]}), revision=BEFORE) as client:
+        with pytest.raises(ServerError, match="payment required"):
             await client.call("buy")
-        assert caught.value.data == data

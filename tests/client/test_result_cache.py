@@ -188,9 +188,9 @@ async def test_a_result_that_needed_answers_is_not_reused() -> None:
 async def test_an_announced_change_is_noticed() -> None:
     server, _ = counting()
     async with (
-        asyncio.timeout(PATIENCE),
         Client(server) as client,
         client.listen("tools", uris=["test://a"]) as changes,
+        asyncio.timeout(PATIENCE),
     ):
         assert (await client.tools(), await texts(client, "test://a"))[1] == "1"
         server.tools.remove("first")

@@ -31,8 +31,6 @@ class Announcer(Protocol):
 
     async def listen(self, interest: Interest, stream: ChangeStream) -> None: ...
 
-    async def unsubscribe(self, interest: Interest) -> None: ...
-
 
 class Source(NamedTuple):
     """The client, as far as its iterators need it."""
@@ -238,8 +236,7 @@ async def _listen_once(session: Announcer, stream: _WeakStream) -> None:
         await listening
     finally:
         listening.cancel()
-        await asyncio.wait([listening])
-        await session.unsubscribe(stream.expected)
+        await asyncio.wait([listening])  # it ends its subscriptions
 
 
 def _supported(session: Announcer, interest: Interest) -> Interest:

@@ -334,9 +334,6 @@ class Group:
         async for change in changes:
             stream.post(self._prefixes.change(server, change))
 
-    async def unsubscribe(self, interest: Interest) -> None:
-        return  # the streams of the servers did
-
 
 def _announced(client: Client) -> list[str]:
     return [kind for kind in KINDS if (client.capabilities.get(kind) or {}).get("listChanged")]

@@ -102,30 +102,26 @@ async def listen(session: Listener, interest: Interest, stream: ChangeStream) ->
         await session.stream({"notifications": listen_filter(interest)}, revision, stream)
         return
     session.hub.streams.add(stream)
+    subscribed: list[str] = []
     try:
         await session.follow()
-        await _subscribe(session, interest.uris)
+        for uri in interest.uris:
+            await session.request("resources/subscribe", {"uri": uri})
+            session.subscribed[uri] += 1
+            subscribed.append(uri)
         stream.acknowledge(interest.kinds, interest.uris)
         await session.ended.wait()
     finally:
         session.hub.streams.discard(stream)
+        await _unsubscribe(session, subscribed)
 
 
-async def _subscribe(session: Listener, uris: Collection[str]) -> None:
-    for uri in uris:
-        await session.request("resources/subscribe", {"uri": uri})
-        session.subscribed[uri] += 1
-
-
-async def unsubscribe(session: Listener, interest: Interest) -> None:
+async def _unsubscribe(session: Listener, uris: Collection[str]) -> None:
     """End the subscriptions of a stream that was left, unless others have the same."""
-    if session.agreed.revision.opening is Opening.PER_REQUEST or not session.is_usable:
-        return
-    for uri in interest.uris:
+    for uri in uris:
         session.subscribed[uri] -= 1
-        if session.subscribed[uri] != 0:
+        if session.subscribed[uri] > 0 or not session.is_usable:
             continue
-        del session.subscribed[uri]
         with contextlib.suppress(ClientError, TimeoutError):
             async with asyncio.timeout(session.limits.close_timeout):
                 await session.request("resources/unsubscribe", {"uri": uri})

@@ -34,7 +34,7 @@ from .callback import Callback, CallbackQueue
 from .change_hub import ChangeStream
 from .incoming import Incoming, Notices
 from .input_required import InputRequired, read_questions
-from .listening import CallbackStream, Interest, keep_announcing, listen, unsubscribe
+from .listening import CallbackStream, Interest, keep_announcing, listen
 from .log import client_logger
 from .negotiation import negotiate
 from .settings import Settings
@@ -182,9 +182,6 @@ class Session:
 
     async def listen(self, interest: Interest, stream: ChangeStream) -> None:
         await listen(self, interest, stream)
-
-    async def unsubscribe(self, interest: Interest) -> None:
-        await unsubscribe(self, interest)
 
     # Requests.
 
