@@ -8,7 +8,7 @@ from functools import partial
 
 from assay import AssayError, Client
 
-from .scenario import SCENARIOS
+from .scenario import scenario_named
 from .step import StepFailed, take_steps
 from .task import BadTask, read_task
 
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     logging.basicConfig(level=logging.WARNING)
     try:
         task = read_task(arguments)
-        run = SCENARIOS.get(task.scenario, take_steps)
+        run = scenario_named(task.scenario) or take_steps
         asyncio.run(run(partial(Client, task.target, timeout=TIMEOUT, name="everything-client"), task))
     except BadTask as error:
         print(f"error: {error}", file=sys.stderr)
