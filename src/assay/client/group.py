@@ -70,7 +70,8 @@ class Member(Client):
         self._hub.observers.append(lambda change: observe(prefixes.change(server, change)))
         on_log, callback = settings.notices.on_log, settings.notices.on_change
         on_change = None if callback is None else _renaming(callback, prefixes, server)
-        own = settings._replace(notices=Notices(on_log, on_change), hub=self._hub, cache=self._cache)
+        notices = Notices(on_log, on_change, settings.notices.log_level)
+        own = msgspec.structs.replace(settings, notices=notices, hub=self._hub, cache=self._cache)
         Life.__init__(self, make_link, own, owner._retry, None)
 
 

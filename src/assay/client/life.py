@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed, HttpFailure, ServerDied
 from assay.model.client_limits import ClientLimits
@@ -25,7 +25,7 @@ from .settings import Settings
 from .state import ClientState, States
 
 
-class SentRequest(NamedTuple):
+class SentRequest(Struct, frozen=True):
     method: str
     params: dict[str, Any] | None
     options: CallOptions

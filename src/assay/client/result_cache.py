@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
@@ -32,7 +32,7 @@ ENTRY_BYTES: Final = 512
 """What an entry takes besides its messages, about."""
 
 
-class Hints(NamedTuple):
+class Hints(Struct, frozen=True):
     """For how long a result may be reused, and by whom."""
 
     ttl_ms: float = 0
@@ -62,7 +62,7 @@ def strictest(hints: list[Hints]) -> Hints:
     return Hints(min(hint.ttl_ms for hint in hints), any(hint.is_private for hint in hints))
 
 
-class _Entry(NamedTuple):
+class _Entry(Struct, frozen=True):
     results: list[Raw]
     stale_at: float
     size: int

@@ -9,10 +9,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from assay.model.client_error import (
     ClientClosed,
@@ -41,7 +41,7 @@ from .negotiation import negotiate
 from .settings import Settings
 
 
-class CallOptions(NamedTuple):
+class CallOptions(Struct, frozen=True):
     timeout: float | None = None
     progress: Callback | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from assay.model.client_limits import ClientLimits
 from assay.protocol.opening import Identity
@@ -14,7 +14,7 @@ from .incoming import Notices
 from .result_cache import ResultCache
 
 
-class Settings(NamedTuple):
+class Settings(Struct, frozen=True):
     identity: Identity
     limits: ClientLimits
     handlers: Handlers

@@ -9,7 +9,7 @@ revision, such as a closed port.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, field
@@ -26,7 +26,7 @@ FINAL_CODES: Final = frozenset({HEADER_MISMATCH, MISSING_CAPABILITY})
 """Errors that only a server without a handshake sends: trying a handshake would not help."""
 
 
-class Identity(NamedTuple):
+class Identity(Struct, frozen=True):
     """What a client declares."""
 
     info: Implementation
@@ -34,7 +34,7 @@ class Identity(NamedTuple):
     log_level: str | None = None
 
 
-class Attempt(NamedTuple):
+class Attempt(Struct, frozen=True):
     method: str
     params: dict[str, Any]
     revision: Revision
@@ -42,7 +42,7 @@ class Attempt(NamedTuple):
     """Whether the request needs a new connection, because the server ended the last one."""
 
 
-class Refusal(NamedTuple):
+class Refusal(Struct, frozen=True):
     """The server did not answer an attempt with a result."""
 
     error: Exception

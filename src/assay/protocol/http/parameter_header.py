@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from msgspec import Struct
 
 KEYWORD: Final = "x-mcp-header"
 KINDS: Final = frozenset({"string", "integer", "boolean"})
@@ -22,7 +24,7 @@ class InvalidHeader(ValueError):
     """An annotation breaks the rules; the message says which."""
 
 
-class HeaderParameter(NamedTuple):
+class HeaderParameter(Struct, frozen=True):
     path: tuple[str, ...]
     header: str
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
+from msgspec import Struct
+
 from assay.model.client_error import ClientError, HttpFailure, InvalidAnswer
 from assay.model.definition import ToolDefinition
 from assay.model.error import MalformedMessage
@@ -53,7 +55,7 @@ class RequestLines(NamedTuple):
         return f"RequestLines(…, {self.generation})"
 
 
-class RefusedRequest(NamedTuple):
+class RefusedRequest(Struct, frozen=True):
     """A request that the server answered with 401 or 403."""
 
     status: int
