@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from assay.protocol.time_share import TimeShares
 
-MOST_WAITING: Final = 32
+MOST_WAITING: Final = 16
 """Connections of one client that may wait. Each holds what was read at once, and the server does not notice
 meanwhile that it closes."""
 
