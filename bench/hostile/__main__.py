@@ -121,6 +121,8 @@ def misses(plan: Plan, rounds: list[Round]) -> Iterator[str]:
         yield f"{plan.title}: the ordinary client keeps less than {LEAST_SHARE:.0%} of its calls"
     if max(each.memory for each in rounds) > plan.most_memory:
         yield f"{plan.title}: the server keeps more than {plan.most_memory:.0f} MB"
+    if max(each.slowest for each in rounds) > plan.longest_call:
+        yield f"{plan.title}: a call of the ordinary client took more than {plan.longest_call:g} s"
     if not all(each.session_alive for each in rounds):
         yield f"{plan.title}: the ordinary client lost its session"
     if any(each.empty for each in rounds):

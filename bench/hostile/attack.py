@@ -12,6 +12,7 @@ import struct
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Final
 
 from .wire import ATTACKER, LARGE, call, connect, initialize, listen, post, read_response, text_frame, upgrade
@@ -41,6 +42,8 @@ class Plan:
     """Stop after so many."""
     most_memory: float = 60
     """Megabytes that the server may keep; for bodies in progress, the limit of bytes in flight."""
+    longest_call: float = inf
+    """Seconds that a call of a `def` tool may take meanwhile."""
 
 
 async def _ask(port: int, tally: Tally, data: bytes) -> None:
@@ -176,7 +179,7 @@ PLANS: Final = {
     "escapes": Plan("4 MiB of escaped quotes", escapes, 4),
     "large-initialize": Plan("initialize of 4 MiB", large_initialize, 2, 300),
     "small-initialize": Plan("small initialize", small_initialize, 8),
-    "abandoned-calls": Plan("calls of a slow def tool, abandoned", abandoned_calls, 16, 2000),
+    "abandoned-calls": Plan("calls of a slow def tool, abandoned", abandoned_calls, 16, 2000, longest_call=1),
     "listen-streams": Plan("listen streams, held open", listen_streams, 1500, 1500),
     "unfinished-bodies": Plan("bodies of 4 MiB without their end", unfinished_bodies, 250, 250, 256),
     "closed-websockets": Plan("WebSockets closed during a call", closed_websockets, 8, 1400),

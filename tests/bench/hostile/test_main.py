@@ -41,6 +41,12 @@ def test_what_an_attack_achieves_is_a_miss(changed: dict[str, object], words: st
     assert words in line
 
 
+def test_calls_must_not_wait_behind_abandoned_ones() -> None:
+    assert list(misses(PLANS["abandoned-calls"], rounds(slowest=0.9))) == []
+    (line,) = misses(PLANS["abandoned-calls"], rounds(slowest=1.1))
+    assert "took more than 1 s" in line
+
+
 def test_a_row_has_the_medians_and_the_worst() -> None:
     cells = row(PLAN, [*rounds(), *rounds(share=0.8, memory=9.0), *rounds(share=0.7, session_alive=False)])
     assert cells == [PLAN.title, "10", "10", "0.80", "0.10 s", "9 MB", "2 of 3", "0"]
