@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "telemetry": PROTOCOL_CORE,
     "middleware": PROTOCOL_CORE | {"server"},
     "bundled": {ROOT, "server", "client", "auth"},
-    "lab": {"lab", "model", "revisions"},
+    "lab": {"lab", "model", "revisions", "transport.target"},
     "lab.harness": {"model", "revisions", "protocol.codec", "protocol.framing", "transport", "authority"},
     "lab.suite": {"lab.harness", "model", "revisions"},
     "lab.everything": {"lab.harness", "lab.suite", "model", "revisions"},

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from types import MappingProxyType
 from typing import Final
 
 from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, SubjectNotStarted
-from assay.model.error import AssayError, LifespanFailed, MissingExtra
+from assay.model.client_error import ClientError, ServerError, ToolFailed
+from assay.model.error import AssayError, InvalidTarget, LifespanFailed, MissingExtra
 
 
 class ExitCode(IntEnum):
     OK = 0
     """Done; for a command that judges: the subject conforms."""
     DOES_NOT_CONFORM = 1
+    """Also: a tool failed, or the server refused the request."""
     USAGE = 2
     """The command line is wrong, or selects nothing."""
     INCOMPLETE = 3
@@ -28,12 +30,16 @@ class ExitCode(IntEnum):
 ERRORS: Final[Mapping[type[AssayError], ExitCode]] = MappingProxyType(
     {
         InvalidOptions: ExitCode.USAGE,
+        InvalidTarget: ExitCode.USAGE,
         MissingExtra: ExitCode.USAGE,
         LifespanFailed: ExitCode.NOT_STARTED,
         SubjectNotStarted: ExitCode.NOT_STARTED,
         CannotJudge: ExitCode.INCOMPLETE,
         CannotStore: ExitCode.INCOMPLETE,
         Interrupted: ExitCode.INTERRUPTED,
+        ToolFailed: ExitCode.DOES_NOT_CONFORM,
+        ServerError: ExitCode.DOES_NOT_CONFORM,
+        ClientError: ExitCode.INCOMPLETE,
     }
 )
 CONCLUSIONS: Final[Mapping[str, ExitCode]] = MappingProxyType(
@@ -53,11 +59,15 @@ CONCLUSIONS: Final[Mapping[str, ExitCode]] = MappingProxyType(
 class CommandFailed(Exception):
     """Ends the command with a line that says what is wrong, and one that says what to do."""
 
-    def __init__(self, code: ExitCode, problem: str, fix: str | None = None) -> None:
+    def __init__(
+        self, code: ExitCode, problem: str, fix: str | None = None, details: Sequence[str] = ()
+    ) -> None:
+        """`details` are lines between the two, such as the last words of a process."""
         super().__init__(code, problem, fix)
         self.code = code
         self.problem = problem
         self.fix = fix
+        self.details = details
 
     def __str__(self) -> str:
         return f"{self.problem}\n  {self.fix}" if self.fix else self.problem

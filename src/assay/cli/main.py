@@ -30,6 +30,9 @@ examples:
   assay check --client -- python client.py   judge a client
   assay serve server.py --transport http     serve your server at http://localhost:3000/mcp
   assay serve reference --transport http     serve one with every capability, to try a client on
+  assay tools server.py                      list the tools of a server
+  assay call server.py add a=1 b=2           call one of them
+  assay doctor https://example.com/mcp       find out why a server cannot be reached
 
 {commands}
 options:
@@ -38,10 +41,10 @@ options:
 OTHER_NAMES: Final = {
     "run": "write `assay serve server.py`",
     "dev": "write `assay serve server.py --debug`",
-    "inspect": "write `assay check server.py`",
+    "inspect": "write `assay tools server.py`",
 }
 """Commands of fastmcp, and what to write."""
-GROUPS: Final = ("build and serve", "judge", "certify")
+GROUPS: Final = ("build and serve", "call", "judge", "certify")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -120,7 +123,8 @@ def report(failure: Exception, code: ExitCode, cause: BaseException | None, argu
         say_lines("".join(traceback.format_exception(cause)).splitlines())
     kind = "" if code is ExitCode.INTERRUPTED else "error: "
     problem, fix = getattr(failure, "problem", str(failure)), getattr(failure, "fix", None)
-    say_lines([f"assay: {kind}{problem}", *([f"  {fix}"] if fix else [])])
+    details = (f"  {line}" for line in getattr(failure, "details", ()))
+    say_lines([f"assay: {kind}{problem}", *details, *([f"  {fix}"] if fix else [])])
     return code
 
 

@@ -12,6 +12,7 @@ AssayError
 │   └── Undeclared         the client did not declare a capability; also an RpcError
 ├── TlsError               a certificate or key cannot be used
 ├── MissingExtra           an optional dependency is not installed
+├── InvalidTarget          a text names no server
 ├── LifespanFailed         the lifespan of a server could not be started
 └── RegistrationError      the author registered something invalid
 """
@@ -171,3 +172,15 @@ class LifespanFailed(AssayError):
 
 class MissingExtra(AssayError, ImportError):
     """An optional dependency is not installed. The message says how to install it."""
+
+
+class InvalidTarget(AssayError, ValueError):
+    """A text is not a URL, a command or a Python server. `problem` says why, `fix` what to write."""
+
+    def __init__(self, problem: str, fix: str = "") -> None:
+        super().__init__(problem, fix)
+        self.problem = problem
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.problem}\n  {self.fix}" if self.fix else self.problem

@@ -33,6 +33,9 @@ COLOURS: Final = (
     ("verified: ", _GREEN),
     ("refused: ", _RED),
     ("same as the golden run", _GREEN),
+    ("ok       ", _GREEN),
+    ("failed   ", _RED),
+    ("warning  ", _YELLOW),
 )
 
 
@@ -68,6 +71,27 @@ def say_lines(lines: Iterable[str], stream: IO[str] | None = None) -> None:
         print("\n".join(map(visible_reason, lines)), file=stream, flush=True)
     except BrokenPipeError:
         _discard(stream)
+
+
+def prompt(text: str) -> None:
+    """Write to standard error what the user types after."""
+    sys.stderr.write(visible_reason(text))
+    sys.stderr.flush()
+
+
+def emit_bytes(data: bytes) -> None:
+    """Write data as it is, for a file or a program.
+
+    Raises:
+        CommandFailed: standard output is a terminal, where the data would act.
+    """
+    if sys.stdout.isatty():
+        raise CommandFailed(ExitCode.USAGE, "the data is not for a terminal", "name a file: --output FILE")
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
 
 
 def _discard(stream: IO[str]) -> None:

@@ -1,0 +1,1 @@
+"""What the commands that call a server share: its address, the session, typed arguments, questions."""

@@ -1,0 +1,184 @@
+"""Opens a session with the server of a command, does the command's work, and closes it, also after Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import re
+import signal
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.cli.output.stream import say
+from assay.model.client_error import ClientError, Timeout
+
+from .connection import LEVELS, Connection
+
+if TYPE_CHECKING:
+    from assay.client.client import Client
+    from assay.model.notice import LogMessage, Progress
+
+    from .question import Questions
+
+T = TypeVar("T")
+_DETAIL: Final = re.compile(r"\n  (?=body: |stderr: |not a message, on stdout: )")
+DATA_CHARACTERS: Final = 2000
+"""Of a log message."""
+
+
+def add_session(group: argparse._ArgumentGroup) -> None:
+    """Options of commands during which a server may ask or report something."""
+    add = group.add_argument
+    add("--progress", action="store_true", help="show the server's progress on standard error")
+    add(
+        "--log", choices=LEVELS, metavar="LEVEL", help="show its log messages from this level: debug, info, …"
+    )
+    root = "a folder that the server may work in; repeatable"
+    add("--root", action="append", default=[], metavar="DIR", help=root)
+    answer = "answers to the server's questions, in order, as JSON objects; repeatable"
+    add("--answer", action="append", default=[], metavar="JSON", help=answer)
+
+
+class Deadline:
+    """A time-out for an answer that stops while the user answers a question of the server."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._timeout: asyncio.Timeout | None = None
+
+    async def wait(self, work: Awaitable[T]) -> T:
+        """
+        Raises:
+            Timeout: it takes too long.
+        """
+        try:
+            async with asyncio.timeout(self._seconds) as self._timeout:
+                return await work
+        except TimeoutError as error:
+            if isinstance(error, ClientError):
+                raise
+            raise Timeout(f"no answer in {self._seconds:g} s; --timeout sets another time") from None
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        timeout = self._timeout
+        if timeout is not None:
+            timeout.reschedule(None)
+        yield
+        if timeout is not None and not timeout.expired():
+            timeout.reschedule(asyncio.get_running_loop().time() + self._seconds)
+
+
+def run(connection: Connection, work: Callable[[Client], Awaitable[int]]) -> int:
+    """Do the work of a command that asks nothing.
+
+    Raises:
+        CommandFailed: the server cannot be reached, or the work failed.
+    """
+    return _run(_work(connection, {}, work))
+
+
+def run_session(
+    connection: Connection,
+    options: argparse.Namespace,
+    work: Callable[[Client, Deadline], Awaitable[int]],
+) -> int:
+    """Do the work of a command during which the server may ask something.
+
+    Raises:
+        CommandFailed: the server cannot be reached, or the work failed.
+    """
+    from .question import Questions
+
+    deadline = Deadline(options.timeout)
+    questions = Questions(options.answer, deadline.paused)
+    further = {
+        "elicitation": questions.answer,
+        "roots": options.root or None,
+        "on_log": show_log if options.log else None,
+        "log_level": options.log,
+    }
+
+    async def session(client: Client) -> int:
+        with closing_questions(questions):
+            return await work(client, deadline)
+
+    return _run(_work(connection, further, session))
+
+
+@contextlib.contextmanager
+def closing_questions(questions: Questions) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        questions.close()
+
+
+def _run(work: Coroutine[Any, Any, int]) -> int:
+    try:
+        return asyncio.run(work)
+    except asyncio.CancelledError:  # by SIGTERM
+        return ExitCode.INTERRUPTED
+
+
+async def _work(
+    connection: Connection, further: dict[str, Any], work: Callable[[Client], Awaitable[int]]
+) -> int:
+    _end_on_sigterm()
+    client = make_client(connection, further)
+    try:
+        await client.open()
+    except ClientError as error:
+        hint = "`assay doctor`, with the same arguments, shows which step fails"
+        raise failure(error, ExitCode.NOT_STARTED, hint) from error
+    try:
+        return await work(client)
+    except ClientError as error:
+        raise failure(error) from error
+    finally:
+        await client.close()
+
+
+def make_client(connection: Connection, further: dict[str, Any]) -> Client:
+    """
+    Raises:
+        CommandFailed: an option cannot be used.
+    """
+    from assay.client.client import Client
+
+    try:
+        return Client(connection.target, **connection.client, **further)
+    except (TypeError, ValueError) as error:
+        raise CommandFailed(ExitCode.USAGE, str(error)) from error
+
+
+def _end_on_sigterm() -> None:
+    """The server's process ends with this one; asyncio does the same for Ctrl-C."""
+    task = asyncio.current_task()
+    assert task is not None
+    with contextlib.suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+
+
+def failure(error: ClientError, code: ExitCode | None = None, hint: str | None = None) -> CommandFailed:
+    """An error of the client as the end of a command: in lines, as it quotes what the server wrote."""
+    from assay.cli.exit_code import code_of
+
+    problem, *details = _DETAIL.split(str(error))
+    return CommandFailed(code_of(error) if code is None else code, problem, hint, details)
+
+
+def show_progress(progress: Progress) -> None:
+    of = "" if progress.total is None else f" of {progress.total:g}"
+    message = "" if progress.message is None else f": {progress.message[:DATA_CHARACTERS]}"
+    say(f"progress {progress.progress:g}{of}{message}")
+
+
+def show_log(message: LogMessage) -> None:
+    import msgspec
+
+    data = message.data if isinstance(message.data, str) else msgspec.json.encode(message.data).decode()
+    logger = "" if message.logger is None else f" {message.logger}"
+    say(f"{message.level}{logger}: {data[:DATA_CHARACTERS]}")

@@ -1,0 +1,40 @@
+"""Text on a terminal: wrapped to its width. In a pipe, lines stay whole."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+MOST: Final = 110
+"""Columns, however wide the terminal is: longer lines are hard to read."""
+
+
+def width() -> int | None:
+    """The columns to use; None in a pipe."""
+    return min(shutil.get_terminal_size().columns, MOST) if sys.stdout.isatty() else None
+
+
+def indented(text: str, indent: str, columns: int | None) -> Iterator[str]:
+    """The lines of a text, each with this indent."""
+    for line in text.strip().splitlines():
+        if columns is None or len(line) + len(indent) <= columns:
+            yield f"{indent}{line}".rstrip()
+        else:
+            yield from _wrapped(line, indent, columns)
+
+
+def _wrapped(line: str, indent: str, columns: int) -> list[str]:
+    from textwrap import wrap
+
+    inner = f"{indent}{line[: len(line) - len(line.lstrip())]}"
+    return wrap(line, max(columns, len(inner) + 20), initial_indent=indent, subsequent_indent=inner)
+
+
+def table(rows: Iterable[tuple[str, str]], indent: str = "  ") -> Iterator[str]:
+    """Two columns."""
+    rows = list(rows)
+    first = min(max((len(left) for left, _ in rows), default=0), 30)
+    for left, right in rows:
+        yield f"{indent}{left:<{first}}  {right}".rstrip()
