@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __doc__ = (__doc__ or "").replace("{forms}", FORMS)
 SUMMARY = "call a tool: key=value … or a JSON object"
 GROUP = "call"
-USAGE = "TARGET NAME [key=value …] [options]  |  NAME [key=value …] [options] -- COMMAND [ARGUMENT …]"
+USAGE = "TARGET NAME [key=value …] [options]  |  NAME [key=value …] [options] -- COMMAND …"
 
 
 def configure(parser: Parser) -> None:

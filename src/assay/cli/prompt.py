@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "get a prompt, filled with its arguments"
 GROUP = "call"
-USAGE = "TARGET NAME [key=value …] [options]  |  NAME [key=value …] [options] -- COMMAND [ARGUMENT …]"
+USAGE = "TARGET NAME [key=value …] [options]  |  NAME [key=value …] [options] -- COMMAND …"
 
 
 def configure(parser: Parser) -> None:

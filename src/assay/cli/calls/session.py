@@ -77,7 +77,7 @@ def run(connection: Connection, work: Callable[[Client], Awaitable[int]]) -> int
     Raises:
         CommandFailed: the server cannot be reached, or the work failed.
     """
-    return _run(_work(connection, {}, work))
+    return run_loop(_work(connection, {}, work))
 
 
 def run_session(
@@ -105,7 +105,7 @@ def run_session(
         with closing_questions(questions):
             return await work(client, deadline)
 
-    return _run(_work(connection, further, session))
+    return run_loop(_work(connection, further, session))
 
 
 @contextlib.contextmanager
@@ -116,7 +116,8 @@ def closing_questions(questions: Questions) -> Iterator[None]:
         questions.close()
 
 
-def _run(work: Coroutine[Any, Any, int]) -> int:
+def run_loop(work: Coroutine[Any, Any, int]) -> int:
+    """Run a command's coroutine; SIGTERM ends it as Ctrl-C does."""
     try:
         return asyncio.run(work)
     except asyncio.CancelledError:  # by SIGTERM
@@ -126,7 +127,7 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
 async def _work(
     connection: Connection, further: dict[str, Any], work: Callable[[Client], Awaitable[int]]
 ) -> int:
-    _end_on_sigterm()
+    end_on_sigterm()
     client = make_client(connection, further)
     try:
         await client.open()
@@ -154,7 +155,7 @@ def make_client(connection: Connection, further: dict[str, Any]) -> Client:
         raise CommandFailed(ExitCode.USAGE, str(error)) from error
 
 
-def _end_on_sigterm() -> None:
+def end_on_sigterm() -> None:
     """The server's process ends with this one; asyncio does the same for Ctrl-C."""
     task = asyncio.current_task()
     assert task is not None

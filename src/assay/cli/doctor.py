@@ -1,0 +1,88 @@
+"""Find out why an MCP server cannot be reached or used.
+
+examples:
+  assay doctor https://example.com/mcp                name, TCP, TLS, HTTP, metadata, credentials, protocol
+  assay doctor http://localhost:3000/mcp --token T    with a bearer token; or in the variable ASSAY_TOKEN
+  assay doctor server.py                              a Python file, as `assay serve` serves it
+  assay doctor -- npx -y some-server --flag           a command: found, starts, first line, output, exit
+  assay doctor https://example.com/mcp --json         for programs
+
+Every step says what holds or what fails, and which setting to change. Later steps are left out if they cannot
+work. The server is sent what any client sends: it is opened, one list is read, and it is closed. With --json,
+standard output has {"target", "ok", "steps": [{"name", "status", "detail", "fix", "ms"}]}; a status is ok,
+warning, failed or skipped.
+
+exit codes:
+  0 no step failed, 1 a step failed, 2 wrong usage, 70 a fault of Assay, 130 interrupted
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from assay.cli.calls.connection import Connection, add_connection, connection_from, refuse_more, split_words
+from assay.cli.calls.session import end_on_sigterm, run_loop
+from assay.cli.output.stream import emit, emit_lines
+
+from .exit_code import CommandFailed, ExitCode
+from .parser import Parser
+
+if TYPE_CHECKING:
+    from assay.client.doctor import Setup, Step
+
+SUMMARY = "find out why a server cannot be reached or used"
+GROUP = "call"
+USAGE = "TARGET [options]  |  [options] -- COMMAND [ARGUMENT …]"
+
+
+def configure(parser: Parser) -> None:
+    add_connection(parser)
+    parser.set_defaults(timeout=10.0)
+    parser.add_argument_group("output").add_argument("--json", action="store_true", help="print JSON")
+
+
+def execute(options: argparse.Namespace) -> int:
+    text, words = split_words(options)
+    refuse_more(words)
+    connection = connection_from(options, text)
+    from assay.client.doctor import Setup
+
+    setup = Setup(**connection.client)
+    try:
+        return run_loop(show(connection, setup, text or " ".join(options.command_words), options.json))
+    except (TypeError, ValueError) as error:
+        raise CommandFailed(ExitCode.USAGE, str(error)) from error
+
+
+async def show(connection: Connection, setup: Setup, text: str, as_json: bool) -> int:
+    from assay.client.doctor import Diagnosis, examine
+
+    end_on_sigterm()
+    steps = []
+    async for step in examine(connection.target, setup):
+        steps.append(step)
+        if not as_json:
+            emit_lines(step_lines(step))
+    diagnosis = Diagnosis(text, steps)
+    if as_json:
+        from assay.cli.output.offer import pretty
+
+        emit(f"{pretty({'target': text, 'ok': diagnosis.ok, 'steps': steps})}\n")
+    return ExitCode.OK if diagnosis.ok else ExitCode.DOES_NOT_CONFORM
+
+
+def step_lines(step: Step) -> list[str]:
+    from assay.cli.output.layout import indented, width
+
+    columns = width() if sys.stdout.isatty() else None
+    time = "" if step.ms is None else f" ({step.ms:g} ms)"
+    detail, *quoted = step.detail.split("\n  ")
+    indent = " " * 11
+    lines = list(indented(f"{step.name}: {detail}{time}", indent, columns))
+    lines[0] = f"{step.status:<9}  {lines[0].strip()}"
+    lines += [line for text in quoted for line in indented(text, f"{indent}  ", columns)]
+    if step.fix:
+        lines += indented(f"fix: {step.fix}", f"{indent}  ", columns)
+    return lines

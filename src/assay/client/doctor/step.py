@@ -1,0 +1,69 @@
+"""The steps of a diagnosis, as values."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from enum import StrEnum
+
+from msgspec import Struct
+
+from assay.model.client_limits import ClientLimits
+
+
+class Status(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Step(Struct, frozen=True, omit_defaults=True):
+    """One step: what holds or fails, and the setting to change."""
+
+    name: str
+    status: Status
+    detail: str
+    fix: str = ""
+    ms: float | None = None
+    """How long it took, in milliseconds."""
+
+
+class Diagnosis(Struct, frozen=True):
+    target: str
+    steps: list[Step]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no step failed."""
+        return all(step.status is not Status.FAILED for step in self.steps)
+
+
+class Setup(Struct, frozen=True):
+    """How the server is reached; the options of `Client`."""
+
+    headers: Mapping[str, str] | None = None
+    tls: ssl.SSLContext | None = None
+    revision: str | None = None
+    timeout: float = 10.0
+    """Seconds for each step."""
+
+    @property
+    def limits(self) -> ClientLimits:
+        return ClientLimits(connect_timeout=self.timeout, probe_timeout=self.timeout)
+
+
+def passed(name: str, detail: str, ms: float | None = None) -> Step:
+    return Step(name, Status.OK, detail, "", ms)
+
+
+def warned(name: str, detail: str, fix: str = "") -> Step:
+    return Step(name, Status.WARNING, detail, fix)
+
+
+def failed(name: str, detail: str, fix: str = "") -> Step:
+    return Step(name, Status.FAILED, detail, fix)
+
+
+def skipped(name: str, detail: str) -> Step:
+    return Step(name, Status.SKIPPED, detail)
