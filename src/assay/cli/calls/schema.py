@@ -15,6 +15,8 @@ import msgspec
 
 REFERENCES: Final = 16
 """References and alternatives that are followed in a row."""
+DEPTH: Final = 2
+"""Alternatives and items within others."""
 CHOICES: Final = 12
 """Allowed values that a description names."""
 CHARACTERS: Final = 60
@@ -104,7 +106,7 @@ def _kind(schema: Mapping[str, Any]) -> str:
 # Descriptions.
 
 
-def describe(schema: Any, root: Any, depth: int = 3) -> str:
+def describe(schema: Any, root: Any, depth: int = DEPTH) -> str:
     """What a value should be, in a few words: `integer from 1`, `a | b`, `array of string`."""
     schema = resolve(schema, root)
     listed = choices(schema)
@@ -157,46 +159,63 @@ _LIMITS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "minItems": lambda value, limit: len(value) >= limit,
     "maxItems": lambda value, limit: len(value) <= limit,
 }
-_LIMITED: Final = {"minimum": float, "maximum": float, "exclusiveMinimum": float, "exclusiveMaximum": float,
-                   "minLength": str, "maxLength": str, "minItems": list, "maxItems": list}  # fmt: skip
+_NUMBER_TYPES: Final = (int, float)
+_LIMITED: Final[dict[str, Any]] = {
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NUMBER_TYPES),
+    **dict.fromkeys(("minLength", "maxLength"), str),
+    **dict.fromkeys(("minItems", "maxItems"), list),
+}
 
 
 # Values.
 
 
-def read_value(text: str, schema: Any, root: Any, depth: int = 3) -> Any:
-    """A text as a value of the schema's type. `depth` bounds alternatives within alternatives.
+def read_value(text: str, schema: Any, root: Any) -> Any:
+    """A text as a value of the schema's type.
 
     Raises:
         Misfit: it cannot be one.
     """
+    try:
+        return _read(text, schema, root, DEPTH)
+    except Misfit as error:
+        raise Misfit(str(error) or expectation(schema, root)) from None
+
+
+def expectation(schema: Any, root: Any) -> str:
+    listed = choices(resolve(schema, root))
+    return f"{'' if listed is None else 'one of: '}{describe(schema, root)}"
+
+
+def _read(text: str, schema: Any, root: Any, depth: int) -> Any:
+    """Raises a `Misfit` without a text where the schema itself says enough: to describe it costs time."""
     schema = resolve(schema, root)
     listed = choices(schema)
     if listed is not None:
-        return _choice(text, listed, describe(schema, root))
+        return _choice(text, listed)
     options = alternatives(schema, root)
     if len(options) == 1:
-        value = _READERS.get(_kind(schema), _any)(text, schema, root)
-        check_limits(value, schema, root)
+        kind = _kind(schema)
+        value = _READERS[kind if kind in _READERS else ""](text, schema, root, depth)
+        if kind != "array" or text.lstrip().startswith("["):  # one item may be followed by further ones
+            check_limits(value, schema)
         return value
     for option in options if depth else ():
         try:
-            return read_value(text, option, root, depth - 1)
+            return _read(text, option, root, depth - 1)
         except Misfit:
             continue
-    raise Misfit(describe(schema, root))
+    raise Misfit
 
 
-def _choice(text: str, listed: list[tuple[Any, str]], description: str) -> Any:
+def _choice(text: str, listed: list[tuple[Any, str]]) -> Any:
     for value, title in listed:
-        if text == value or (not isinstance(value, str) and text == _short(value)):
+        if text in (value, title) or (not isinstance(value, str) and text == _short(value)):
             return value
-        if text == title:
-            return value
-    raise Misfit(f"one of: {description}")
+    raise Misfit
 
 
-def check_limits(value: Any, schema: Mapping[str, Any], root: Any) -> None:
+def check_limits(value: Any, schema: Mapping[str, Any]) -> None:
     """
     Raises:
         Misfit: a limit or the format of the schema is not met.
@@ -205,69 +224,69 @@ def check_limits(value: Any, schema: Mapping[str, Any], root: Any) -> None:
         limit, kind = schema.get(key), _LIMITED[key]
         if not isinstance(limit, int | float) or isinstance(limit, bool) or isinstance(value, bool):
             continue
-        if (isinstance(value, kind) or (kind is float and isinstance(value, int))) and not holds(
-            value, limit
-        ):
-            raise Misfit(describe(schema, root))
+        if isinstance(value, kind) and not holds(value, limit):
+            raise Misfit
     form = _FORMATS.get(str(schema.get("format")))
     if form is not None and isinstance(value, str) and not form.fullmatch(value):
-        raise Misfit(describe(schema, root))
+        raise Misfit
 
 
-def _string(text: str, schema: Mapping[str, Any], root: Any) -> str:
+def _string(text: str, *context: Any) -> str:
     return text
 
 
-def _integer(text: str, schema: Mapping[str, Any], root: Any) -> int:
+def _integer(text: str, *context: Any) -> int:
     if not _INTEGER.fullmatch(text):
-        raise Misfit(describe(schema, root))
+        raise Misfit
     return int(text)
 
 
-def _number(text: str, schema: Mapping[str, Any], root: Any) -> float:
+def _number(text: str, *context: Any) -> float:
     if _INTEGER.fullmatch(text):
         return int(text)
     if not _NUMBER.fullmatch(text) or not math.isfinite(value := float(text)):
-        raise Misfit(describe(schema, root))
+        raise Misfit
     return value
 
 
-def _boolean(text: str, schema: Mapping[str, Any], root: Any) -> bool:
+def _boolean(text: str, *context: Any) -> bool:
     values = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
     if text.lower() not in values:
         raise Misfit("a boolean: true or false")
     return values[text.lower()]
 
 
-def _null(text: str, schema: Mapping[str, Any], root: Any) -> None:
+def _null(text: str, *context: Any) -> None:
     if text != "null":
-        raise Misfit("null")
+        raise Misfit
 
 
-def _array(text: str, schema: Mapping[str, Any], root: Any) -> list[Any]:
+def _array(text: str, schema: Mapping[str, Any], root: Any, depth: int) -> list[Any]:
     """A JSON array, or else one item; repeating the argument adds further ones."""
     if text.lstrip().startswith("["):
         value = read_json(text)
         if isinstance(value, list):
             return value
-    return [read_value(text, schema.get("items", {}), root)]
+    if not depth:
+        raise Misfit
+    return [_read(text, schema.get("items", {}), root, depth - 1)]
 
 
-def _object(text: str, schema: Mapping[str, Any], root: Any) -> dict[str, Any]:
+def _object(text: str, *context: Any) -> dict[str, Any]:
     value = read_json(text)
     if not isinstance(value, dict):
         raise Misfit("an object, in JSON")
     return value
 
 
-def _any(text: str, schema: Mapping[str, Any], root: Any) -> Any:
+def _any(text: str, *context: Any) -> Any:
     try:
         return read_json(text)
     except Misfit:
         return text
 
 
-_READERS: Final[dict[str, Callable[[str, Mapping[str, Any], Any], Any]]] = {
+_READERS: Final[dict[str, Callable[[str, Mapping[str, Any], Any, int], Any]]] = {
     "string": _string,
     "integer": _integer,
     "number": _number,
@@ -275,6 +294,7 @@ _READERS: Final[dict[str, Callable[[str, Mapping[str, Any], Any], Any]]] = {
     "null": _null,
     "array": _array,
     "object": _object,
+    "": _any,
 }
 
 
