@@ -57,7 +57,7 @@ async def ask(address: Address, setup: Setup) -> tuple[Step, ProbeReply | None]:
         fix = "is this an MCP endpoint? is the server busy, or waiting for something it calls itself?"
         return failed("http", f"no response in {setup.timeout:g} s", fix), None
     except ClientError as error:
-        return failed("http", str(error), _transport_fix(address, str(error))), None
+        return failed("http", str(error), _transport_fix(address)), None
     step = _judge(reply, round(1000 * (time.perf_counter() - start), 1))
     if location is not None and step.status is Status.OK:
         step = warned("http", _leads(location), f"use {address.url}: now every call costs two requests")
@@ -130,12 +130,11 @@ def _judge(reply: ProbeReply, ms: float) -> Step:
     return failed("http", detail, HINTS.get(reply.status, default))
 
 
-def _transport_fix(address: Address, text: str) -> str:
-    if "certificate required" in text.lower() or "handshake failure" in text.lower():
-        return "the server wants a client certificate: --client-cert (tls= in code)"
+def _transport_fix(address: Address) -> str:
     if not address.is_encrypted:
         return "does this port speak HTTP? if it is encrypted, write https://"
-    return "does this port speak HTTP? look at the log of the server or its proxy"
+    # A server that wants a certificate often says so after the handshake, in an alert that is not passed on.
+    return "if the server wants a client certificate, pass --client-cert (tls= in code); else look at its log"
 
 
 # Credentials.

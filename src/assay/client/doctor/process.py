@@ -67,7 +67,7 @@ class Watch:
         self._stray: list[str] = []
         self._first: str | None = None
         self._answered = False
-        self._draining: asyncio.Task[None] | None = None
+        self._readers: list[asyncio.Task[None]] = []
 
     async def steps(self) -> list[Step]:
         """Start, first line, other lines, and the end."""
@@ -94,7 +94,7 @@ class Watch:
         process = await asyncio.create_subprocess_exec(
             *target.command, env=command.environment(), cwd=target.cwd, limit=LINE_BYTES, **pipes
         )
-        self._draining = asyncio.create_task(self._drain(process))
+        self._readers.append(asyncio.create_task(self._drain(process)))
         return process
 
     async def _drain(self, process: asyncio.subprocess.Process) -> None:
@@ -106,7 +106,7 @@ class Watch:
     async def _converse(self, process: asyncio.subprocess.Process) -> None:
         """Send `initialize`, which every server must answer, and read until its answer."""
         message = {"jsonrpc": "2.0", "id": "doctor-1", "method": "initialize", "params": initialize_params()}
-        with contextlib.suppress(TimeoutError, ConnectionError, ValueError):
+        with contextlib.suppress(TimeoutError, ConnectionError):
             async with asyncio.timeout(self._setup.timeout):
                 await _write(process, message)
                 await self._read(process)
@@ -117,7 +117,7 @@ class Watch:
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
-        async for line in process.stdout:
+        while line := await _line(process.stdout):
             text = line[:CHARACTERS].decode(errors="replace").rstrip("\r\n")
             self._first = text if self._first is None else self._first
             message = _message(line)
@@ -164,7 +164,8 @@ class Watch:
     async def _end(self, process: asyncio.subprocess.Process) -> Step:
         if process.returncode is not None and not self._answered:
             return skipped("exit", "it has already ended")
-        assert process.stdin is not None
+        assert process.stdin is not None and process.stdout is not None
+        self._readers.append(asyncio.create_task(_discard(process.stdout)))  # it must be able to write
         process.stdin.close()
         try:
             async with asyncio.timeout(EXIT_SECONDS):
@@ -183,17 +184,30 @@ class Watch:
                 process.kill()
             else:
                 os.killpg(process.pid, signal.SIGKILL)
+        for task in self._readers:
+            task.cancel()
+        await asyncio.wait(self._readers)
+        process._transport.close()  # type: ignore[attr-defined]  # what it started may hold the pipes open
         await process.wait()
-        if self._draining is not None:
-            self._draining.cancel()
-            await asyncio.wait([self._draining])
-        process._transport.close()  # type: ignore[attr-defined]
 
 
 async def _write(process: asyncio.subprocess.Process, message: dict[str, Any]) -> None:
     assert process.stdin is not None
     process.stdin.write(msgspec.json.encode(message) + b"\n")
     await process.stdin.drain()
+
+
+async def _line(stream: asyncio.StreamReader) -> bytes:
+    """The next line, or the beginning of one that is too long; empty at the end."""
+    try:
+        return await stream.readline()
+    except ValueError:
+        return f"a line of more than {LINE_BYTES} bytes".encode()
+
+
+async def _discard(stream: asyncio.StreamReader) -> None:
+    while await stream.read(LINE_BYTES):
+        pass
 
 
 def _message(line: bytes) -> dict[str, Any] | None:
