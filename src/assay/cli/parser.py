@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from typing import Any, Final, NamedTuple, NoReturn, Protocol
 
 from assay.cli.output.stream import emit
@@ -97,6 +96,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def suggestion(word: str, known: Sequence[str]) -> str | None:
+    from difflib import get_close_matches  # only mistakes need it
+
     alike = get_close_matches(word, known, n=1)
     return f"did you mean {alike[0]}?" if alike else None
 

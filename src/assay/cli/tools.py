@@ -45,7 +45,12 @@ def execute(options: argparse.Namespace) -> int:
     connection = connection_from(options, target)
     from assay.cli.calls.session import run
 
-    return run(connection, lambda client: show(client, words, options.json))
+    return run(connection, lambda client: show(client, words, options.json), prepare)
+
+
+def prepare() -> None:
+    import assay.cli.output.lists
+    import assay.client.listing  # noqa: F401
 
 
 async def show(client: Client, words: list[str], as_json: bool) -> int:

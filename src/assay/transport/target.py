@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import sys
-from difflib import get_close_matches
-from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Final
 
@@ -75,9 +72,13 @@ def parse_target(text: str) -> Target:
     if words[0] in BUNDLED or _PYTHON.fullmatch(words[0]) or _NAMED.fullmatch(words[0]):
         _check_exists(words[0])
         return Served(words[0], words[1:])
-    if len(words) > 1 or shutil.which(words[0]):
-        return Command(words)
-    return _module(words[0])
+    return Command(words) if len(words) > 1 or _is_program(words[0]) else _module(words[0])
+
+
+def _is_program(word: str) -> bool:
+    from shutil import which  # not at the top: it loads three compression libraries
+
+    return which(word) is not None
 
 
 def parse_command(line: str) -> tuple[str, ...]:
@@ -127,6 +128,9 @@ def _module(word: str) -> Served:
 
 def _check_module(name: str) -> None:
     """Nothing is imported here: only the first package of the name is looked for."""
+    from difflib import get_close_matches
+    from importlib.machinery import PathFinder
+
     package = name.partition(".")[0]
     if package not in sys.builtin_module_names and not PathFinder.find_spec(
         package, [os.getcwd(), *sys.path]

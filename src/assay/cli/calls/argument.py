@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -93,6 +92,8 @@ class Arguments(NamedTuple):
 
     def _unknown(self, key: str, names: Mapping[str, Any]) -> None:
         """Refuse a name that the schema excludes; warn of others, which the server may accept."""
+        from difflib import get_close_matches
+
         near = get_close_matches(key, names, n=1)
         known = f"its arguments: {', '.join(list(names)[:20])}" if names else "it takes no arguments"
         hint = f"did you mean {near[0]}?" if near else known

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any, Final
 
 from assay.cli.exit_code import CommandFailed, ExitCode
@@ -20,6 +19,8 @@ def by_name(items: Sequence[Any], name: str, kind: str) -> Any:
     for item in items:
         if item.name == name:
             return item
+    from difflib import get_close_matches  # only mistakes need it
+
     names = [item.name for item in items]
     near = get_close_matches(name, names[:10_000], n=1, cutoff=0.5)
     if near:

@@ -71,13 +71,17 @@ class Deadline:
             timeout.reschedule(asyncio.get_running_loop().time() + self._seconds)
 
 
-def run(connection: Connection, work: Callable[[Client], Awaitable[int]]) -> int:
-    """Do the work of a command that asks nothing.
+def run(
+    connection: Connection,
+    work: Callable[[Client], Awaitable[int]],
+    prepare: Callable[[], object] = lambda: None,
+) -> int:
+    """Do the work of a command that asks nothing. `prepare` loads what it needs while the server starts.
 
     Raises:
         CommandFailed: the server cannot be reached, or the work failed.
     """
-    return run_loop(_work(connection, {}, work))
+    return run_loop(_work(connection, {}, work, prepare))
 
 
 def run_session(
@@ -125,21 +129,35 @@ def run_loop(work: Coroutine[Any, Any, int]) -> int:
 
 
 async def _work(
-    connection: Connection, further: dict[str, Any], work: Callable[[Client], Awaitable[int]]
+    connection: Connection,
+    further: dict[str, Any],
+    work: Callable[[Client], Awaitable[int]],
+    prepare: Callable[[], object] = lambda: None,
 ) -> int:
     end_on_sigterm()
     client = make_client(connection, further)
+    opening = asyncio.ensure_future(client.open())
     try:
-        await client.open()
+        await asyncio.sleep(0)  # the server's process starts
+        prepare()
+        await opening
     except ClientError as error:
         hint = "`assay doctor`, with the same arguments, shows which step fails"
         raise failure(error, ExitCode.NOT_STARTED, hint) from error
+    finally:
+        await ended(opening)
     try:
         return await work(client)
     except ClientError as error:
         raise failure(error) from error
     finally:
         await client.close()
+
+
+async def ended(opening: asyncio.Future[Any]) -> None:
+    """No process is left behind if the command ends during the opening."""
+    opening.cancel()
+    await asyncio.wait([opening])
 
 
 def make_client(connection: Connection, further: dict[str, Any]) -> Client:

@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import re
 from datetime import timedelta
-from ipaddress import ip_network
 from typing import Final
 
 _UNITS: Final = {"d": "days", "h": "hours", "m": "minutes"}
@@ -38,6 +37,8 @@ def port(text: str) -> int:
 
 
 def network(text: str) -> str:
+    from ipaddress import ip_network
+
     with contextlib.suppress(ValueError):
         return str(ip_network(text))
     raise argparse.ArgumentTypeError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -13,7 +12,11 @@ MOST: Final = 110
 
 def width() -> int | None:
     """The columns to use; None in a pipe."""
-    return min(shutil.get_terminal_size().columns, MOST) if sys.stdout.isatty() else None
+    if not sys.stdout.isatty():
+        return None
+    from shutil import get_terminal_size
+
+    return min(get_terminal_size().columns, MOST)
 
 
 def indented(text: str, indent: str, columns: int | None) -> Iterator[str]:
