@@ -29,6 +29,7 @@ from assay.signing.keys import write_pair
 from tests.certify import bundles
 from tests.certify.bundles import DEVELOPER
 from tests.certify.entries import ENTRY
+from tests.cli.calls.hostile import SERVER as CALLED
 from tests.lab.hostile_text import COLOUR, WORST, everything_in_one_run, expect_harmless, with_text
 from tests.lab.traces import request, result, stdio_trace
 from tests.profile.ledgers import KEY, record
@@ -124,12 +125,40 @@ def clients(home: Path) -> list[list[str]]:
     return [["client", *words, "--", sys.executable, str(home / "client.py")]]
 
 
+def calling(name: str, *calls: list[str]) -> Callable[[Path], list[list[str]]]:
+    """Commands that call a server, as text and as JSON."""
+
+    def words(home: Path) -> list[list[str]]:
+        (home / "server.py").write_text(CALLED)
+        server = ["--", sys.executable, str(home / "server.py"), json.dumps(WORST)]
+        return [[name, *call, *server] for call in (*calls, [*calls[0], "--json"])]
+
+    return words
+
+
 def wrong_words(name: str) -> Callable[[Path], list[list[str]]]:
     """A command that shows nothing of a subject, only what the user wrote."""
     words = WORST.replace("\x00", "")
     return lambda home: [[name, words], [name, f"--{words}"]]
 
 
+CALLING: dict[str, list[list[str]]] = {
+    "tools": [[], ["x"], ["y"]],
+    "call": [
+        ["x", "number=1", "--progress", "--log", "info"],
+        ["x", "number=13"],
+        ["x", "number=x"],
+        ["x", "choise=1"],
+        ["x"],
+    ],
+    "resources": [[]],
+    "templates": [[]],
+    "prompts": [[]],
+    "prompt": [["x"], ["y"]],
+    "read": [["x:y"]],
+    "ping": [["--count", "1"]],
+    "doctor": [[]],
+}
 COMMANDS: dict[str, Callable[[Path], list[list[str]]]] = {
     "report": reports,
     "judge": judgements,
@@ -139,6 +168,7 @@ COMMANDS: dict[str, Callable[[Path], list[list[str]]]] = {
     "registry": entries,
     "check": checks,
     "client": clients,
+    **{name: calling(name, *calls) for name, calls in CALLING.items()},
     **{name: wrong_words(name) for name in ("authority", "certify", "explain", "keygen", "list", "prove")},
     **{name: wrong_words(name) for name in ("serve", "server")},
 }

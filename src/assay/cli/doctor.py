@@ -23,8 +23,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from assay.cli.calls.connection import Connection, add_connection, connection_from, refuse_more, split_words
-from assay.cli.calls.session import end_on_sigterm, run_loop
+from assay.cli.calls.session import DETAIL, end_on_sigterm, run_loop
 from assay.cli.output.stream import emit, emit_lines
+from assay.model.visible import visible
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Parser
@@ -78,11 +79,11 @@ def step_lines(step: Step) -> list[str]:
 
     columns = width() if sys.stdout.isatty() else None
     time = "" if step.ms is None else f" ({step.ms:g} ms)"
-    detail, *quoted = step.detail.split("\n  ")
+    detail, *quoted = map(visible, DETAIL.split(step.detail))
     indent = " " * 11
     lines = list(indented(f"{step.name}: {detail}{time}", indent, columns))
     lines[0] = f"{step.status:<9}  {lines[0].strip()}"
     lines += [line for text in quoted for line in indented(text, f"{indent}  ", columns)]
     if step.fix:
-        lines += indented(f"fix: {step.fix}", f"{indent}  ", columns)
+        lines += indented(f"fix: {visible(step.fix)}", f"{indent}  ", columns)
     return lines

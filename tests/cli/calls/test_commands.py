@@ -14,6 +14,7 @@ import pytest
 from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
 from tests.cli.calls.calculator import in_thread, on_http
+from tests.cli.calls.hostile import SERVER
 from tests.client.scripted import HttpRequest, Writer, http_response, raw_http
 from tests.driving.process import environment
 from tests.meta.test_imports import loaded_by
@@ -305,3 +306,12 @@ sys.argv = arguments"""
         "assay.client.doctor",
     )
     assert loaded_by(code, (*ours, *others)) == []
+
+
+@pytest.mark.parametrize("words", ["tools", "tools x", "resources", "templates", "prompts", "ping", "doctor"])
+def test_a_server_cannot_write_a_line_as_the_command(words: str, capsys: Output) -> None:
+    """Only descriptions and results have lines; descriptions are indented."""
+    main([*words.split(), "--", sys.executable, "-c", SERVER, '"good\\nFORGED"'])
+    captured = capsys.readouterr()
+    assert captured.out and "FORGED" in captured.out
+    assert all(not line.startswith("FORGED") for line in (captured.out + captured.err).splitlines())

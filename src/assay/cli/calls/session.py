@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from .question import Questions
 
 T = TypeVar("T")
-_DETAIL: Final = re.compile(r"\n  (?=body: |stderr: |not a message, on stdout: )")
+DETAIL: Final = re.compile(r"\n  (?=body: |stderr: |not a message, on stdout: )")
+"""Where an error of the client quotes what the server wrote, in lines below."""
 DATA_CHARACTERS: Final = 2000
 """Of a log message."""
 
@@ -185,7 +186,7 @@ def failure(error: ClientError, code: ExitCode | None = None, hint: str | None =
     """An error of the client as the end of a command: in lines, as it quotes what the server wrote."""
     from assay.cli.exit_code import code_of
 
-    problem, *details = _DETAIL.split(str(error))
+    problem, *details = DETAIL.split(str(error))
     return CommandFailed(code_of(error) if code is None else code, problem, hint, details)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.model.content import Audio, Contents, EmbeddedResource, Image, ResourceLink, Text
 from assay.model.result import PromptResult, ToolResult
+from assay.model.visible import visible
 
 from .offer import pretty
 from .stream import emit_bytes, say
@@ -37,9 +38,9 @@ def _block(block: Any) -> str:
             return text
         case Image() | Audio():
             kind = type(block).__name__.lower()
-            return f"[{kind}, {block.mime_type}, {len(block.data)} bytes; {SAVE}]"
+            return visible(f"[{kind}, {block.mime_type}, {len(block.data)} bytes; {SAVE}]")
         case ResourceLink():
-            return f"[resource {block.uri}: {block.title or block.name}; `assay read` reads it]"
+            return visible(f"[resource {block.uri}: {block.title or block.name}; `assay read` reads it]")
         case EmbeddedResource():
             return _contents(block.resource)
     return f"[{type(block).__name__}]"
@@ -49,7 +50,7 @@ def _contents(contents: Contents) -> str:
     if contents.text is not None:
         return contents.text
     size = len(contents.blob or b"")
-    return f"[{contents.uri}, {contents.mime_type or 'binary'}, {size} bytes; {SAVE}]"
+    return visible(f"[{contents.uri}, {contents.mime_type or 'binary'}, {size} bytes; {SAVE}]")
 
 
 # Files.

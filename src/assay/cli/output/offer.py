@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from assay.cli.calls.schema import describe, properties, required, resolve
+from assay.model.visible import visible
 
 from .layout import indented, table
 
@@ -45,7 +46,7 @@ def counted(number: int, noun: str) -> str:
 
 def tool_lines(tool: ToolDefinition, columns: int | None) -> Iterator[str]:
     """A tool in the form in which it is called, and what it does."""
-    yield from indented(f"{tool.name} {_signature(tool.input_schema)}".strip(), "", columns)
+    yield from indented(visible(f"{tool.name} {_signature(tool.input_schema)}").strip(), "", columns)
     text = tool.description or tool.title
     if text:
         yield from indented(text.strip().split("\n\n")[0], "    ", columns)
@@ -65,7 +66,7 @@ def _signature(schema: Any) -> str:
 
 def tool_page(tool: ToolDefinition, columns: int | None) -> Iterator[str]:
     """Everything about one tool."""
-    yield tool.name if tool.title in (None, tool.name) else f"{tool.name}: {tool.title}"
+    yield visible(tool.name if tool.title in (None, tool.name) else f"{tool.name}: {tool.title}")
     if tool.description:
         yield from indented(tool.description, "  ", columns)
     hints = [text for name, text in HINTS.items() if tool.annotations and getattr(tool.annotations, name)]
@@ -84,7 +85,7 @@ def tool_page(tool: ToolDefinition, columns: int | None) -> Iterator[str]:
 def _argument_lines(name: str, schema: Any, root: Any, needed: bool, columns: int | None) -> Iterator[str]:
     entry = resolve(schema, root)
     default = f", default {msgspec.json.encode(entry['default']).decode()}" if "default" in entry else ""
-    yield f"  {name}: {describe(schema, root)}{'' if needed else ', optional'}{default}"
+    yield visible(f"  {name}: {describe(schema, root)}{'' if needed else ', optional'}{default}")
     if isinstance(text := entry.get("description"), str):
         yield from indented(text, "      ", columns)
 
@@ -96,7 +97,7 @@ def resource_lines(resource: ResourceDefinition | TemplateDefinition, columns: i
     uri = str(getattr(resource, "uri", None) or getattr(resource, "uri_template", ""))
     details = [resource.mime_type or "", _size(getattr(resource, "size", None))]
     kind = ", ".join(filter(None, details))
-    yield f"{uri}  ({kind})" if kind else uri
+    yield visible(f"{uri}  ({kind})" if kind else uri)
     name = resource.title or resource.name
     text = f"{name}: {resource.description}" if resource.description else name
     yield from indented(text.strip().split("\n\n")[0], "    ", columns)
@@ -109,11 +110,11 @@ def _size(size: int | None) -> str:
 def prompt_lines(prompt: PromptDefinition, columns: int | None) -> Iterator[str]:
     arguments = prompt.arguments or []
     words = [f"{item.name}=…" if item.required else f"[{item.name}=…]" for item in arguments]
-    yield " ".join([prompt.name, *words])
+    yield visible(" ".join([prompt.name, *words]))
     if text := prompt.description or prompt.title:
         yield from indented(text.strip().split("\n\n")[0], "    ", columns)
     described = [(item.name, item.description) for item in arguments if item.description]
-    yield from table(((name, text) for name, text in described if text), "      ")
+    yield from table(((visible(name), visible(text)) for name, text in described if text), "      ")
 
 
 def pretty(value: Any) -> str:
