@@ -48,6 +48,7 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._timeout: asyncio.Timeout | None = None
+        self._pauses = 0
 
     async def wait(self, work: Awaitable[T]) -> T:
         """
@@ -64,12 +65,20 @@ class Deadline:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        timeout = self._timeout
-        if timeout is not None:
-            timeout.reschedule(None)
-        yield
-        if timeout is not None and not timeout.expired():
-            timeout.reschedule(asyncio.get_running_loop().time() + self._seconds)
+        """Several questions may wait at the same time."""
+        self._pauses += 1
+        self._reschedule(None)
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses:
+                self._reschedule(asyncio.get_running_loop().time() + self._seconds)
+
+    def _reschedule(self, when: float | None) -> None:
+        if self._timeout is not None:
+            with contextlib.suppress(RuntimeError):  # the call has ended
+                self._timeout.reschedule(when)
 
 
 def run(

@@ -19,19 +19,19 @@ def width() -> int | None:
     return min(get_terminal_size().columns, MOST)
 
 
-def indented(text: str, indent: str, columns: int | None) -> Iterator[str]:
-    """The lines of a text, each with this indent."""
+def indented(text: str, indent: str, columns: int | None, hanging: str = "") -> Iterator[str]:
+    """The lines of a text, each with this indent; the rest of a wrapped line with `hanging` more."""
     for line in text.strip().splitlines():
         if columns is None or len(line) + len(indent) <= columns:
             yield f"{indent}{line}".rstrip()
         else:
-            yield from _wrapped(line, indent, columns)
+            yield from _wrapped(line, indent, hanging, columns)
 
 
-def _wrapped(line: str, indent: str, columns: int) -> list[str]:
+def _wrapped(line: str, indent: str, hanging: str, columns: int) -> list[str]:
     from textwrap import wrap
 
-    inner = f"{indent}{line[: len(line) - len(line.lstrip())]}"
+    inner = f"{indent}{hanging}{line[: len(line) - len(line.lstrip())]}"
     return wrap(line, max(columns, len(inner) + 20), initial_indent=indent, subsequent_indent=inner)
 
 

@@ -46,7 +46,7 @@ def counted(number: int, noun: str) -> str:
 
 def tool_lines(tool: ToolDefinition, columns: int | None) -> Iterator[str]:
     """A tool in the form in which it is called, and what it does."""
-    yield from indented(visible(f"{tool.name} {_signature(tool.input_schema)}").strip(), "", columns)
+    yield from indented(visible(f"{tool.name} {_signature(tool.input_schema)}").strip(), "", columns, " " * 8)
     text = tool.description or tool.title
     if text:
         yield from indented(text.strip().split("\n\n")[0], "    ", columns)
