@@ -10,7 +10,7 @@ import signal
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.cli.exit_code import CommandFailed, ExitCode, code_of
 from assay.cli.output.stream import say
 from assay.model.client_error import ClientError, Timeout
 
@@ -19,8 +19,6 @@ from .connection import LEVELS, Connection
 if TYPE_CHECKING:
     from assay.client.client import Client
     from assay.model.notice import LogMessage, Progress
-
-    from .question import Questions
 
 T = TypeVar("T")
 DETAIL: Final = re.compile(r"\n  (?=body: |stderr: |not a message, on stdout: )")
@@ -116,18 +114,10 @@ def run_session(
     }
 
     async def session(client: Client) -> int:
-        with closing_questions(questions):
+        with contextlib.closing(questions):
             return await work(client, deadline)
 
     return run_loop(_work(connection, further, session))
-
-
-@contextlib.contextmanager
-def closing_questions(questions: Questions) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        questions.close()
 
 
 def run_loop(work: Coroutine[Any, Any, int]) -> int:
@@ -193,8 +183,6 @@ def end_on_sigterm() -> None:
 
 def failure(error: ClientError, code: ExitCode | None = None, hint: str | None = None) -> CommandFailed:
     """An error of the client as the end of a command: in lines, as it quotes what the server wrote."""
-    from assay.cli.exit_code import code_of
-
     problem, *details = DETAIL.split(str(error))
     return CommandFailed(code_of(error) if code is None else code, problem, hint, details)
 
