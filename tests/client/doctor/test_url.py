@@ -240,6 +240,18 @@ async def test_an_older_server_is_asked_as_older_clients_ask_and_its_session_is_
     assert {request.headers["mcp-session-id"] for request in ended} == {"abc"} and len(ended) == 2
 
 
+async def test_a_server_with_the_old_transport_is_named_as_such() -> None:
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        if request.method == "GET" and request.headers.get("accept") == "text/event-stream":
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        else:
+            writer.write(http_response("405 Method Not Allowed"))
+
+    async with raw_http(respond) as raw:
+        diagnosis = await diagnose(raw.url, timeout=0.5)
+    assert step(diagnosis, "http")[:2] == ("warning", "HTTP+SSE, the transport of the first revision")
+
+
 # Well-known documents and credentials.
 
 

@@ -16,6 +16,8 @@ from assay.cli.output.stream import say
 from assay.cli.parser import Parser
 from assay.transport.target import Command, Served, Url, parse_command, parse_target
 
+from .authorization import OF_OAUTH, add_oauth, auth_from
+
 if TYPE_CHECKING:
     import ssl
 
@@ -50,9 +52,11 @@ def add_words(parser: Parser, usage: str, text: str) -> argparse._ArgumentGroup:
 
 
 def add_connection(parser: Parser, usage: str = "TARGET", text: str = TARGET) -> None:
-    add = add_words(parser, usage, text).add_argument
+    group = add_words(parser, usage, text)
+    add = group.add_argument
     add("--header", action="append", default=[], metavar="'N: V'", help="send with every request; repeatable")
     add("--token", metavar="TOKEN", help=f"send as `Authorization: Bearer`; default: the variable {TOKEN}")
+    add_oauth(group)
     add("--ca", type=Path, metavar="FILE", help="authorities that signed the server's certificate (PEM)")
     add("--client-cert", type=Path, metavar="FILE", help="certificate of the client, for mutual TLS (PEM)")
     add("--client-key", type=Path, metavar="FILE", help="its private key, unless it is in the same file")
@@ -99,8 +103,9 @@ def connection_from(options: argparse.Namespace, text: str | None) -> Connection
     if not isinstance(target, str):
         _refuse_http_options(options)
         return Connection(target, _common(options))
-    headers = _headers(options, target)
-    return Connection(target, {**_common(options), "headers": headers, "tls": _tls(options)})
+    auth = auth_from(options)
+    http = {"headers": _headers(options, target), "tls": _tls(options), "auth": auth}
+    return Connection(target, {**_common(options), **http})
 
 
 def _command(options: argparse.Namespace) -> tuple[str, ...]:
@@ -130,7 +135,7 @@ def _common(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _refuse_http_options(options: argparse.Namespace) -> None:
-    for name in ("header", "token", "ca", "client_cert", "client_key"):
+    for name in ("header", "token", "oauth", *OF_OAUTH, "ca", "client_cert", "client_key"):
         if getattr(options, name):
             option = f"--{name.replace('_', '-')}"
             hint = "leave it out; a command gets the variables of this shell"
@@ -144,7 +149,7 @@ def _headers(options: argparse.Namespace, url: str) -> dict[str, str]:
         if not colon or not name.strip():
             raise CommandFailed(ExitCode.USAGE, "a --header has no name", "write it as 'Name: value'")
         headers[name.strip()] = value.strip()
-    token = options.token or os.environ.get(TOKEN)
+    token = options.token or (None if options.oauth else os.environ.get(TOKEN))
     if token:
         if any(name.lower() == "authorization" for name in headers):
             hint = f"leave out --token and the variable {TOKEN}, or the header"

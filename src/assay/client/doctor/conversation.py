@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from assay.client.client import Client
+from assay.client.retry import Retry
 from assay.model.client_error import ClientError
 
 from .step import Setup, Step, failed, passed, skipped
@@ -44,7 +45,8 @@ def make_client(target: Any, setup: Setup) -> Client:
         tls=setup.tls,
         timeout=setup.timeout,
         limits=setup.limits,
-        restarts=0,
+        auth=setup.auth,
+        retry=Retry(deadline=0, restarts=0),
         name="assay-doctor",
     )
 

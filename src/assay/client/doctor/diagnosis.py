@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator, Mapping
+from typing import TYPE_CHECKING
 
 from assay.client.target import Stdio
 from assay.transport.client.url import Address, read_address
@@ -14,6 +15,9 @@ from .document import documents
 from .endpoint import ask, judge_credentials
 from .step import Diagnosis, Setup, Status, Step, skipped
 
+if TYPE_CHECKING:
+    from assay.client.auth.selection import Auth
+
 
 async def diagnose(
     target: str | Stdio,
@@ -22,6 +26,7 @@ async def diagnose(
     tls: ssl.SSLContext | None = None,
     revision: str | None = None,
     timeout: float = 10.0,
+    auth: Auth | None = None,
 ) -> Diagnosis:
     """Find out why a server cannot be reached or used.
 
@@ -31,11 +36,12 @@ async def diagnose(
         tls: As for `Client`.
         revision: As for `Client`.
         timeout: Seconds for each step.
+        auth: As for `Client`.
 
     Raises:
         TypeError, ValueError: an argument is invalid.
     """
-    setup = Setup(headers, tls, revision, timeout)
+    setup = Setup(headers, tls, revision, timeout, auth)
     steps = [step async for step in examine(target, setup)]
     return Diagnosis(target if isinstance(target, str) else " ".join(target.command), steps)
 

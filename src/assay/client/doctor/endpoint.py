@@ -31,9 +31,10 @@ ANOTHER_ORIGIN: Final = (
     "use that URL if you trust it: a client must not take its headers to another origin,"
     " nor turn a POST into a GET"
 )
+OLD_TRANSPORT: Final = "HTTP+SSE, the transport of the first revision"
 CHARACTERS: Final = 200
 """Characters of a body or header."""
-CREDENTIALS: Final = "--token TOKEN, or headers={'Authorization': 'Bearer …'} in code"
+CREDENTIALS: Final = "--token TOKEN or --oauth, auth= in code"
 _PARAMETER: Final = re.compile(r'\b(realm|error|error_description|scope|resource_metadata)="([^"]{0,2000})"')
 
 
@@ -50,9 +51,11 @@ async def ask(address: Address, setup: Setup) -> tuple[Step, ProbeReply | None]:
                     return failed("http", f"status {reply.status}: {_leads(location)}", ANOTHER_ORIGIN), None
                 address = following
                 reply = await _first(address, setup, _discover(), PER_REQUEST[-1])
-            if 400 <= reply.status < 500 and reply.status not in (401, 403) and not _is_rpc(reply):
+            if _is_refused(reply):
                 reply = await _first(address, setup, _initialize(), HANDSHAKE[-1])
                 await _end_session(address, setup, reply)
+            if _is_refused(reply) and await _has_event_stream(address, setup):
+                return warned("http", OLD_TRANSPORT, "serve Streamable HTTP, too"), reply
     except TimeoutError:
         fix = "is this an MCP endpoint? is the server busy, or waiting for something it calls itself?"
         return failed("http", f"no response in {setup.timeout:g} s", fix), None
@@ -88,6 +91,13 @@ def initialize_params() -> dict[str, Any]:
     }
 
 
+async def _has_event_stream(address: Address, setup: Setup) -> bool:
+    """Whether a GET opens the stream of HTTP+SSE, which the client falls back to."""
+    lines = f"{user_lines(check_headers(setup.headers or {}))}Accept: text/event-stream\r\n"
+    reply = await probe("GET", address, lines, b"", setup.tls, setup.limits)
+    return reply.status == 200 and reply.media_type == MESSAGES[1]
+
+
 async def _end_session(address: Address, setup: Setup, reply: ProbeReply) -> None:
     session = reply.headers.get("mcp-session-id", "")
     if session and session.isascii() and session.isprintable():
@@ -108,6 +118,11 @@ def _following(address: Address, reply: ProbeReply) -> Address | None:
 
 def _leads(location: str) -> str:
     return f"redirected to {location[:CHARACTERS] or 'nowhere'}"
+
+
+def _is_refused(reply: ProbeReply) -> bool:
+    """Whether another message or transport may work: not if credentials are missing."""
+    return 400 <= reply.status < 500 and reply.status not in (401, 403) and not _is_rpc(reply)
 
 
 def _is_rpc(reply: ProbeReply) -> bool:
@@ -149,6 +164,8 @@ def judge_credentials(reply: ProbeReply, setup: Setup) -> Step:
     has_token = any(name.lower() == "authorization" for name in setup.headers or {})
     if reply.status not in (401, 403):
         return passed("auth", "the credentials are accepted" if has_token else "none are needed")
+    if setup.auth is not None and reply.status == 401:
+        return passed("auth", "the server wants credentials, which the next step gets")
     words = challenge(reply)
     reason = words.get("error_description") or words.get("error") or ""
     detail = f"status {reply.status}{f': {reason[:CHARACTERS]}' if reason else ''}"

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from assay.model.client_limits import ClientLimits
+
+if TYPE_CHECKING:
+    from assay.client.auth.selection import Auth
 
 
 class Status(StrEnum):
@@ -47,6 +51,7 @@ class Setup(Struct, frozen=True):
     revision: str | None = None
     timeout: float = 10.0
     """Seconds for each step."""
+    auth: Auth | None = None
 
     @property
     def limits(self) -> ClientLimits:
