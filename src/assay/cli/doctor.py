@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.calls.connection import Connection, add_connection, connection_from, refuse_more, split_words
+from assay.cli.calls.connection import add_connection, connection_from, refuse_more, split_words
 from assay.cli.calls.session import DETAIL, end_on_sigterm, run_loop
 from assay.cli.output.stream import emit, emit_lines
 from assay.model.visible import visible
@@ -32,6 +33,7 @@ from .parser import Parser
 
 if TYPE_CHECKING:
     from assay.client.doctor import Setup, Step
+    from assay.client.target import Stdio
 
 SUMMARY = "find out why a server cannot be reached or used"
 GROUP = "call"
@@ -48,21 +50,25 @@ def execute(options: argparse.Namespace) -> int:
     text, words = split_words(options)
     refuse_more(words)
     connection = connection_from(options, text)
+    target = connection.target
+    if isinstance(target, Path):
+        hint = "name the URL or the command of one of its servers"
+        raise CommandFailed(ExitCode.USAGE, "the doctor takes one server, not a configuration", hint)
     from assay.client.doctor import Setup
 
     setup = Setup(**connection.client)
     try:
-        return run_loop(show(connection, setup, text or " ".join(options.command_words), options.json))
+        return run_loop(show(target, setup, text or " ".join(options.command_words), options.json))
     except (TypeError, ValueError) as error:
         raise CommandFailed(ExitCode.USAGE, str(error)) from error
 
 
-async def show(connection: Connection, setup: Setup, text: str, as_json: bool) -> int:
+async def show(target: str | Stdio, setup: Setup, text: str, as_json: bool) -> int:
     from assay.client.doctor import Diagnosis, examine
 
     end_on_sigterm()
     steps = []
-    async for step in examine(connection.target, setup):
+    async for step in examine(target, setup):
         steps.append(step)
         if not as_json:
             emit_lines(step_lines(step))

@@ -5,6 +5,7 @@ examples:
   assay tools server.py                               a server in a Python file; also server.py:name
   assay tools "npx -y some-server"                    a command that serves on stdio
   assay tools -- npx -y some-server --flag            the same, unquoted
+  assay tools mcp.json                                all servers of an `mcpServers` configuration
   assay tools server.py add                           everything about the tool `add`
   assay tools server.py --json | jq '.tools[].name'   for programs
   ASSAY_TOKEN=… assay tools https://example.com/mcp   with a bearer token

@@ -270,6 +270,16 @@ def test_a_python_file_is_served_in_its_own_process(tmp_path: Path, capsys: Outp
     assert capsys.readouterr().out == "hello\n"
 
 
+def test_a_configuration_names_several_servers(url: str, tmp_path: Path, capsys: Output) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"one": {"url": url}, "two": {"url": url}}}))
+    assert main(["call", str(file), "two_add", "a=1"]) == 0
+    assert capsys.readouterr().out == "3\n"
+    assert main(["doctor", str(file)]) == main(["tools", str(file), "--token", "x"]) == ExitCode.USAGE
+    file.write_text("{}")
+    assert main(["tools", str(file)]) == ExitCode.USAGE
+
+
 def test_a_closed_pipe_ends_quietly(url: str) -> None:
     command = [sys.executable, "-m", "assay", "tools", url, "--json"]
     with subprocess.Popen(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from assay.client.target import Stdio
 
-TARGET: Final = "a URL, server.py[:name], module:name, everything, reference, or a quoted command"
+TARGET: Final = "a URL, server.py[:name], module:name, everything, a quoted command, or mcp.json"
 TOKEN: Final = "ASSAY_TOKEN"
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 LOOPBACK: Final = (
@@ -39,7 +39,8 @@ LOOPBACK: Final = (
 class Connection(NamedTuple):
     """A server, and the options of the `Client` that calls it."""
 
-    target: str | Stdio
+    target: str | Stdio | Path
+    """A path is that of a configuration."""
     client: Mapping[str, Any]
 
 
@@ -112,7 +113,9 @@ def _command(options: argparse.Namespace) -> tuple[str, ...]:
     return parse_command(shlex.join(options.command_words))
 
 
-def _client_target(text: str) -> str | Stdio:
+def _client_target(text: str) -> str | Stdio | Path:
+    if text.endswith(".json") and "://" not in text and Path(text).is_file():
+        return Path(text)
     match parse_target(text):
         case Url(url):
             return url
@@ -138,7 +141,7 @@ def _refuse_http_options(options: argparse.Namespace) -> None:
     for name in ("header", "token", "oauth", *OF_OAUTH, "ca", "client_cert", "client_key"):
         if getattr(options, name):
             option = f"--{name.replace('_', '-')}"
-            hint = "leave it out; a command gets the variables of this shell"
+            hint = "leave it out; a command gets the variables of this shell, and mcp.json may have headers"
             raise CommandFailed(ExitCode.USAGE, f"{option} is for a server at a URL", hint)
 
 

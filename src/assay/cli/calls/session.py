@@ -169,7 +169,7 @@ def make_client(connection: Connection, further: dict[str, Any]) -> Client:
 
     try:
         return Client(connection.target, **connection.client, **further)
-    except (TypeError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         raise CommandFailed(ExitCode.USAGE, str(error)) from error
 
 
