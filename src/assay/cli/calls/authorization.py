@@ -71,7 +71,7 @@ async def ask_user(url: str) -> str:
     """For a machine without a browser: the user opens the page elsewhere.
 
     Raises:
-        AuthorizationFailed: there is no terminal, or the user ended the input.
+        AuthorizationFailed: the user cannot be asked, or ended the input.
     """
     from .terminal import Terminal
 
