@@ -74,7 +74,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
     "lab.marketplace": {"lab.harness", "lab.suite", "model", "revisions"},
     "lab.report": {"lab.error", "lab.harness", "lab.suites", "model", "revisions"},
     "certify": {"lab", "signing", "model", "revisions"},
-    "testing": LAYERS_0_TO_4 | {ROOT},
+    "testing": {ROOT, "lab", "client", "model", "revisions"},
     "cli": EVERYTHING,
     "__main__": {"cli"},
     "": LAYERS_0_TO_4,

@@ -55,6 +55,13 @@ class SyncClient:
         self._client = Client(target, **options)
         self._loop_thread: LoopThread | None = None
 
+    @classmethod
+    def of(cls, client: Client) -> Self:
+        """The same for a client that exists and is not open, such as one of a subclass of `Client`."""
+        sync = cls.__new__(cls)
+        sync._client, sync._loop, sync._thread = client, None, None
+        return sync
+
     def open(self) -> Self:
         """Connect; `with` does this."""
         if self._loop_thread is not None:

@@ -36,8 +36,8 @@ def subjects_of(target: Target, transports: Iterable[str], credentials: Credenti
     """
     chosen = [_transport(name) for name in dict.fromkeys(transports)]
     match target:
-        case Served(name, options):
-            return [_served(name, transport, options) for transport in chosen or [Transport.STDIO]]
+        case Served():
+            return [_served(target, transport) for transport in chosen or [Transport.STDIO]]
         case Command(words):
             return [_commanded(words, chosen)]
         case Url():
@@ -51,11 +51,11 @@ def _transport(name: str) -> Transport:
         raise InvalidOptions(f"unknown transport: {name}", f"one of {', '.join(Transport)}") from None
 
 
-def _served(name: str, transport: Transport, options: Sequence[str]) -> Subject:
+def _served(target: Served, transport: Transport) -> Subject:
     if transport is Transport.HTTP_SSE:
         fix = "judge a server that does at its URL"
         raise InvalidOptions("`assay serve` does not serve HTTP+SSE", fix)
-    return served(name, transport, *options)
+    return served(target.name, transport, *target.options, environment=target.environment)
 
 
 def _commanded(words: Sequence[str], transports: list[Transport]) -> Subject:

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -52,6 +53,8 @@ class Served(Struct, frozen=True):
     name: str
     options: tuple[str, ...] = ()
     """Options of `assay serve`."""
+    environment: Mapping[str, str] = {}
+    """Further variables of the process."""
 
 
 Target = Url | Command | Served

@@ -1,0 +1,25 @@
+"""Fixtures that open a client in the event loops of pytest-asyncio: one for each scope of a loop."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest_asyncio
+
+from assay import Client
+
+from .client import RecordingClient
+from .plugin import ASYNC_SCOPES
+
+
+def _fixture(loop_scope: Any) -> Any:
+    @pytest_asyncio.fixture(name=f"_assay_client_{loop_scope}", loop_scope=loop_scope)
+    async def opened(_assay_unopened: RecordingClient) -> AsyncIterator[Client]:
+        async with _assay_unopened as client:
+            yield client
+
+    return opened
+
+
+globals().update({f"opened_{scope}": _fixture(scope) for scope in ASYNC_SCOPES})
