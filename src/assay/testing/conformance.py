@@ -14,12 +14,11 @@ from assay.lab.extra import require_lab
 
 from .lab_option import judge_options
 from .server_target import BadTarget, lab_target
-from .setting import NAME_IT, configured_server
+from .setting import configured_server
 
 if TYPE_CHECKING:
     from assay.lab import Run
     from assay.lab.harness.run.run import CellResult
-    from assay.lab.harness.scenario import Scenario
 
     from .lab_run import LabRun
 
@@ -36,7 +35,7 @@ class Nonconforming(Exception):
 class ScenarioItem(pytest.Item):
     """One scenario, on all transports and revisions of the run."""
 
-    def __init__(self, *, run: LabRun, scenario: Scenario, place: Place, **options: Any) -> None:
+    def __init__(self, *, run: LabRun, scenario: str, place: Place, **options: Any) -> None:
         super().__init__(**options)
         self.run = run
         self.scenario = scenario
@@ -44,23 +43,24 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         items = (item for item in self.session.items if isinstance(item, ScenarioItem))
-        self.run.start([item.scenario for item in items if item.run is self.run])
+        self.run.start({item.scenario for item in items if item.run is self.run})
         try:
-            part = self.run.result(self.scenario.id)
+            part = self.run.result(self.scenario)
         except LabError as error:
-            if self.run.first != self.scenario.id:
+            if self.run.first != self.scenario:
                 pytest.skip(f"the run was not possible: see {self.run.first}")
             raise Nonconforming(str(error)) from error
         self._report(part)
 
     def _report(self, part: Run) -> None:
         from assay.lab import Conclusion, conclude, render
+        from assay.lab.harness.subject.discovery import DISCOVERY
 
         conclusion = conclude(part)
         text = render(part, "text").strip()
         if conclusion is Conclusion.DOES_NOT_CONFORM or any(cell.broke_off for cell in part.cells):
             raise Nonconforming(text)
-        if conclusion is not Conclusion.CONFORMS:
+        if conclusion is not Conclusion.CONFORMS and self.scenario != DISCOVERY:
             pytest.skip(_reason(part.cells))
         self.add_report_section("call", "assay", text)
         if part.expected:
@@ -113,7 +113,7 @@ def _items(
     has_xdist = parent.config.pluginmanager.hasplugin("xdist")
     for scenario in run.scenarios():
         item: ScenarioItem = ScenarioItem.from_parent(
-            parent, name=f"{name}[{scenario.id}]", run=run, scenario=scenario, place=place
+            parent, name=f"{name}[{scenario}]", run=run, scenario=scenario, place=place
         )
         item.own_markers.extend(marks)
         item.keywords.update({mark.name: mark for mark in marks})
@@ -131,7 +131,10 @@ def make_run(config: pytest.Config, arguments: Sequence[Any], options: Mapping[s
         raise BadTarget("it takes one server; options are given by name")
     value = arguments[0] if arguments else configured_server(config)
     if value is None:
-        raise BadTarget(f"no server to judge: {NAME_IT}")
+        settings = 'assay_server = "package.module:name" in the settings of pytest'
+        raise BadTarget(
+            f'no server to judge: write @pytest.mark.{MARK}("package.module:name"), or {settings}'
+        )
     require_lab()
     from .lab_run import LabRun
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 
 import msgspec
 
-from assay.lab import Interrupted, JudgeOptions, Run, follow
+from assay.lab import CannotJudge, Interrupted, JudgeOptions, Run, follow
 from assay.lab.harness.run.event import CellFinished
 from assay.lab.harness.run.plan import is_defined, is_named, selected
 from assay.lab.harness.run.run import FORMAT, CellResult
-from assay.lab.harness.scenario import Scenario
+from assay.lab.harness.subject.discovery import DISCOVERY
 from assay.lab.harness.transport import Transport
 from assay.lab.live_run import LiveRun
 from assay.lab.selection import revisions_of, selection_of
@@ -44,32 +43,37 @@ class LabRun:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._live: LiveRun | None = None
         self._position: dict[str, int] = {}
-        self._cells: dict[str, list[CellResult]] = defaultdict(list)
+        self._cells: list[CellResult] = []
         self._reached = -1
         self._ended = False
         self._run: Run | None = None
         self._failure: BaseException | None = None
         self._changed = threading.Condition()
 
-    def scenarios(self) -> list[Scenario]:
-        """Those that exist on one of the transports and revisions that the options select."""
+    def scenarios(self) -> list[str]:
+        """Those that exist on one of the transports and revisions that the options select, and the discovery
+        before all of them, whose findings are known at the end."""
         options = self.options
         usual = list(Transport) if isinstance(self.target, Url) else [Transport.STDIO]
         transports = [Transport(name) for name in options.transport] or usual
         places = list(product(transports, revisions_of(options.spec_version) or REVISIONS))
+        scenarios = selected(self.suite.scenarios.values(), selection_of(options))
         return [
-            scenario
-            for scenario in selected(self.suite.scenarios.values(), selection_of(options))
-            if any(is_defined(self.suite, scenario, *place) for place in places)
+            *(
+                scenario.id
+                for scenario in scenarios
+                if any(is_defined(self.suite, scenario, *place) for place in places)
+            ),
+            DISCOVERY,
         ]
 
-    def start(self, scenarios: Sequence[Scenario]) -> None:
-        """Judge these scenarios, in the order of the suite. Idempotent."""
+    def start(self, scenarios: Collection[str]) -> None:
+        """Judge these scenarios. Idempotent."""
         if self._thread is not None:
             return
-        # The order of the lab's plan: scenarios with load come last.
-        ordered = sorted(scenarios, key=lambda scenario: scenario.load)
-        self._position = {scenario.id: number for number, scenario in enumerate(ordered)}
+        chosen = [scenario for scenario in self.suite.scenarios.values() if scenario.id in scenarios]
+        chosen.sort(key=lambda scenario: scenario.load)  # the order of the lab's plan
+        self._position = {scenario.id: number for number, scenario in enumerate(chosen)}
         options = msgspec.structs.replace(self.options, scenario=tuple(self._position))
         self._thread = threading.Thread(target=self._follow, args=(options,), name="assay-lab", daemon=True)
         self._thread.start()
@@ -83,16 +87,14 @@ class LabRun:
         self.first = self.first or scenario
         with self._changed:
             self._changed.wait_for(lambda: self._is_known(scenario))
-            if self._failure is not None and not self._cells[scenario]:
+            if self._failure is not None:
                 raise self._failure
-            cells = self._cells[scenario]
-        if self._run is not None:
-            expected, stale = (
-                self._about(scenario, entries) for entries in (self._run.expected, self._run.stale)
-            )
-            return msgspec.structs.replace(self._run, cells=cells, expected=expected, stale=stale)
-        seconds = sum(cell.seconds for cell in cells)
-        return Run(FORMAT, VERSION, "", seconds, [], cells, self.suite.name, strict=self.options.strict)
+            run, cells = self._run, [cell for cell in self._cells if cell.scenario == scenario]
+        if run is None:  # still in progress, past this scenario
+            seconds = sum(cell.seconds for cell in cells)
+            return Run(FORMAT, VERSION, "", seconds, [], cells, self.suite.name, strict=self.options.strict)
+        expected, stale = self._about(scenario, run.expected), self._about(scenario, run.stale)
+        return msgspec.structs.replace(run, cells=cells, expected=expected, stale=stale)
 
     def stop(self) -> None:
         """End a run that is in progress, and the processes it started."""
@@ -106,12 +108,12 @@ class LabRun:
         if self._ended:
             return True
         # What a baseline expects, and what of it is stale, is known at the end only.
-        return self.options.baseline is None and self._reached > self._position[scenario]
+        return self.options.baseline is None and self._reached > self._position.get(scenario, self._reached)
 
     def _about(self, scenario: str, entries: Sequence[str]) -> list[str]:
         """The entries of a baseline that are about this scenario."""
-        known = self.suite.scenarios[scenario]
-        return [entry for entry in entries if is_named(known, entry.partition(":")[0])]
+        known = self.suite.scenarios.get(scenario)
+        return [entry for entry in entries if known and is_named(known, entry.partition(":")[0])]
 
     def _follow(self, options: JudgeOptions) -> None:
         failure: BaseException | None = None
@@ -130,13 +132,17 @@ class LabRun:
             async for event in live:
                 if isinstance(event, CellFinished):
                     self._take(event.result)
-        self._run = live.result
-        if self._run.interrupted:
+        run = live.result
+        if run.interrupted:
             raise Interrupted("the run was interrupted")
+        if run.problem:
+            raise CannotJudge(run.problem)
+        with self._changed:
+            self._run, self._cells = run, run.cells
 
     def _take(self, cell: CellResult) -> None:
         with self._changed:
-            self._cells[cell.scenario].append(cell)
+            self._cells.append(cell)
             self._reached = max(self._reached, self._position.get(cell.scenario, -1))
             self._changed.notify_all()
 

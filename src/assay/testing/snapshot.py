@@ -90,13 +90,14 @@ class Snapshot:
     def _compare(self, path: Path, lists: Mapping[str, list[Any]]) -> None:
         __tracebackhide__ = True
         now = {name: _sorted(definitions, LISTS[name]) for name, definitions in lists.items()}
-        text = json.dumps(now, indent=2, ensure_ascii=False, sort_keys=False) + "\n"
+        # Invisible characters in a description are for a reviewer to see; the escapes are JSON, too.
+        text = visible_lines(json.dumps(now, indent=2, ensure_ascii=False)) + "\n"
         stored = _read(path)
         if stored == text:
             return
         if self._update or (stored is None and not os.environ.get("CI")):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
+            path.write_text(text, "utf-8", newline="\n")
             self._on_write(path)
         elif stored is None:
             raise SnapshotDiffers(f"{path} is missing: write it with `{UPDATE}`, and commit it")
