@@ -30,7 +30,8 @@ WRITTEN: Final = "assay_snapshot"
 ASYNC_SCOPES: Final = ("function", "class", "module", "package", "session")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    _leave_asserts_alone(pluginmanager)
     group = parser.getgroup("assay", "tests of MCP servers")
     option = group.addoption
     option("--assay-server", metavar="TARGET", help="the server: package.module:name, or a URL")
@@ -45,6 +46,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     ):
         option(f"--assay-{name}", action="append", metavar=value, help=f"its {subject}; repeatable")
     parser.addini("assay_server", "the server that the fixtures of assay connect to: package.module:name")
+
+
+def _leave_asserts_alone(pluginmanager: pytest.PytestPluginManager) -> None:
+    """pytest rewrites the asserts of every package with a plugin, here of a whole framework: hundreds of
+    modules would be compiled again, and run slower under tests. If the set has another name one day, all that
+    is lost is this time."""
+    marked = getattr(pluginmanager.rewrite_hook, "_must_rewrite", None)
+    if isinstance(marked, set):
+        marked.discard("assay")
 
 
 def pytest_configure(config: pytest.Config) -> None:
