@@ -76,6 +76,10 @@ check: $(READY) ## Formatting, lint, strict types, layers, sizes
 package: $(READY) ## Build wheel and sdist, and try each extra in an empty environment (ARGS=--quick: two)
 	@$(BIN)/python scripts/package.py $(ARGS)
 
+.PHONY: tested
+tested: $(READY) ## Install the wheel and examples/tested-server in an empty environment, and run its tests
+	@$(BIN)/python -m scripts.tested_example
+
 .PHONY: system
 system: $(READY) | chromium ## Run the longest tests: the whole demonstration, and the HTML report in a real Chromium
 	@$(BIN)/python -m pytest -q tests/system $(ARGS)

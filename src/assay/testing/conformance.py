@@ -11,6 +11,7 @@ import pytest
 from assay import MissingExtra
 from assay.lab.error import LabError
 from assay.lab.extra import require_lab
+from assay.model.visible import visible
 
 from .lab_option import judge_options
 from .server_target import BadTarget, lab_target
@@ -77,9 +78,16 @@ class ScenarioItem(pytest.Item):
 
 
 def _reason(cells: Sequence[CellResult]) -> str:
-    """Why nothing was proved."""
-    reasons = dict.fromkeys(cell.reason for cell in cells if cell.reason)
+    """Why nothing was proved. Options that would change it are named as the mark takes them."""
+    reasons = dict.fromkeys(_as_marked(cell) for cell in cells if cell.reason)
     return "; ".join(reasons) or "the scenario does not exist on these transports and revisions"
+
+
+def _as_marked(cell: CellResult) -> str:
+    text = visible(cell.reason)
+    for option in cell.reason_options:
+        text = text.replace(option, f"{option.removeprefix('--').replace('-', '_')}=True")
+    return text
 
 
 def collect(collector: Any, name: str, function: Any) -> list[ScenarioItem]:

@@ -90,11 +90,20 @@ class LabRun:
             if self._failure is not None:
                 raise self._failure
             run, cells = self._run, [cell for cell in self._cells if cell.scenario == scenario]
-        if run is None:  # still in progress, past this scenario
-            seconds = sum(cell.seconds for cell in cells)
-            return Run(FORMAT, VERSION, "", seconds, [], cells, self.suite.name, strict=self.options.strict)
-        expected, stale = self._about(scenario, run.expected), self._about(scenario, run.stale)
-        return msgspec.structs.replace(run, cells=cells, expected=expected, stale=stale)
+        expected, stale = ([], []) if run is None else (run.expected, run.stale)
+        return Run(
+            format=FORMAT,
+            assay=VERSION,
+            started=cells[0].started if cells else "",
+            seconds=sum(cell.seconds for cell in cells),
+            subjects=[],
+            cells=cells,
+            suite=self.suite.name,
+            strict=self.options.strict,
+            expired=run is not None and run.expired,
+            expected=self._about(scenario, expected),
+            stale=self._about(scenario, stale),
+        )
 
     def stop(self) -> None:
         """End a run that is in progress, and the processes it started."""
