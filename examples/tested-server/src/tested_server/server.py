@@ -55,7 +55,7 @@ def make_server(*, clock: Callable[[], float] = time.time) -> Server:
     @server.prompt
     async def recommend(mood: str) -> str:
         """Recommend a book."""
-        return f"Recommend a book of the library to somebody who is {mood}."
+        return f"Recommend a book of the library for a {mood} reader."
 
     return server
 
