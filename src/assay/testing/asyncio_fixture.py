@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest_asyncio
 
-from assay import Client
-
-from .client import RecordingClient
 from .plugin import ASYNC_SCOPES
+
+if TYPE_CHECKING:
+    from assay import Client
+
+    from .client import RecordingClient
 
 
 def _fixture(loop_scope: Any) -> Any:

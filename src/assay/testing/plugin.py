@@ -27,6 +27,8 @@ MARKS: Final = (
 )
 WRITTEN: Final = "assay_snapshot"
 """The property of a report that names a written file; reports also come from other processes."""
+PYTEST_ASYNCIO: Final = ("asyncio", "pytest_asyncio.plugin")
+"""Its name as an entry point, and with `-p`."""
 ASYNC_SCOPES: Final = ("function", "class", "module", "package", "session")
 
 
@@ -35,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     group = parser.getgroup("assay", "tests of MCP servers")
     option = group.addoption
     option("--assay-server", metavar="TARGET", help="the server: package.module:name, or a URL")
-    option("--assay-process", action="store_true", help="run it in a process instead of this one")
+    option("--assay-process", action="store_true", help="run a named server in a process instead of this one")
     option("--assay-update-snapshots", action="store_true", help="rewrite the files of assay_snapshot")
     option("--assay-check", action="store_true", help="also run the conformance lab on the server")
     option("--assay-suite", metavar="NAME", help="its suite: protocol, everything or marketplace")
@@ -60,6 +62,10 @@ def _leave_asserts_alone(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for line in MARKS:
         config.addinivalue_line("markers", line)
+    if any(config.pluginmanager.hasplugin(name) for name in PYTEST_ASYNCIO):
+        from . import asyncio_fixture
+
+        config.pluginmanager.register(asyncio_fixture, "assay-asyncio")
     if config.option.assay_check:
         from . import conformance
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from types import ModuleType
 from typing import Any, Final, NoReturn
 
 import pytest
@@ -13,7 +12,6 @@ from .client import RecordingClient
 from .plugin import ASYNC_SCOPES
 from .server_target import BadTarget, client_target
 
-PYTEST_ASYNCIO: Final = "pytest_asyncio.plugin"
 NAME_IT: Final = (
     'name it with `assay_server = "package.module:name"` in the settings of pytest, with the mark '
     '@pytest.mark.assay_server("package.module:name"), or with a fixture assay_server of your own'
@@ -40,10 +38,12 @@ def server_setting(request: pytest.FixtureRequest) -> Any:
     return value
 
 
-def in_process(request: pytest.FixtureRequest) -> bool:
-    """Whether the server runs in a new process."""
+def in_process(request: pytest.FixtureRequest, server: Any) -> bool:
+    """Whether the server runs in a new process. The option is for servers that have a name."""
     mark = request.node.get_closest_marker("assay_server")
-    return bool(request.config.option.assay_process or (mark is not None and mark.kwargs.get("process")))
+    if mark is not None and "process" in mark.kwargs:
+        return bool(mark.kwargs["process"])
+    return bool(request.config.option.assay_process) and isinstance(server, str)
 
 
 def make_client(
@@ -60,7 +60,7 @@ def make_client(
         if f"assay_{name}" in request.fixturenames
     }
     try:
-        target = client_target(server, process=in_process(request))
+        target = client_target(server, process=in_process(request, server))
         return RecordingClient(target, **provided, **options)
     except (BadTarget, TypeError, ValueError) as error:
         refuse(f"assay_client cannot be made: {error}")
@@ -76,7 +76,6 @@ def async_fixture(request: pytest.FixtureRequest) -> str:
         refuse(_no_runner(request))
     scope = mark.kwargs.get("loop_scope") or mark.kwargs.get("scope")
     scope = scope or request.config.getini("asyncio_default_test_loop_scope") or ASYNC_SCOPES[0]
-    _register_asyncio_fixtures(request.config)
     return f"_assay_client_{scope}"
 
 
@@ -90,22 +89,8 @@ def _check_backend(backend: Any) -> None:
 def _no_runner(request: pytest.FixtureRequest) -> str:
     if not inspect.iscoroutinefunction(getattr(request.node, "obj", None)):
         return "assay_client is for `async def` tests: use assay_sync_client in this one"
-    if _has_asyncio(request.config):
+    if request.config.pluginmanager.hasplugin("assay-asyncio"):
         return 'mark the test with @pytest.mark.asyncio, or set asyncio_mode = "auto" in pytest\'s settings'
     return (
         "`async def` tests need a plugin: pip install pytest-asyncio, or use assay_sync_client without async"
     )
-
-
-def _has_asyncio(config: pytest.Config) -> bool:
-    return any(
-        isinstance(plugin, ModuleType) and plugin.__name__ == PYTEST_ASYNCIO
-        for plugin in config.pluginmanager.get_plugins()
-    )
-
-
-def _register_asyncio_fixtures(config: pytest.Config) -> None:
-    if not config.pluginmanager.hasplugin("assay-asyncio"):
-        from . import asyncio_fixture
-
-        config.pluginmanager.register(asyncio_fixture, "assay-asyncio")
