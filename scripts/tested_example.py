@@ -144,7 +144,7 @@ def expect(
     )
     output = outcome.stdout + outcome.stderr
     absent = [text for text in texts if text not in output]
-    if outcome.returncode != code or absent or "written" in output:
+    if outcome.returncode != code or absent or "snapshot written" in output:
         expected = f"expected {code}, with {', '.join(map(repr, absent)) or 'all texts'}"
         raise PackageFailed(f"{about}: pytest ended with {outcome.returncode}, {expected}\n{output[-4000:]}")
     counts = ", ".join(COUNTS.findall(output.splitlines()[-1]))

@@ -36,7 +36,7 @@ def test_the_first_run_writes_and_the_next_compares(
     monkeypatch.setenv("CI", "true")
     second = run(pytester, TESTS)
     second.assert_outcomes(passed=1)
-    assert "written" not in text(second)
+    assert "snapshot written" not in text(second)
 
 
 def test_a_missing_snapshot_fails_in_ci(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
