@@ -83,9 +83,10 @@ async def observed(
 
 def _subjects(target: Target, credentials: Credentials, environment: Mapping[str, str]) -> list[Subject]:
     match target:
-        case Served(name, options):
+        case Served(name, options, further):
             both = (Transport.STDIO, Transport.HTTP)
-            return [served(name, transport, *options, environment=environment) for transport in both]
+            variables = {**environment, **further}
+            return [served(name, transport, *options, environment=variables) for transport in both]
         case Command(words):
             return [CommandSubject(words, environment)]
         case Url(url):

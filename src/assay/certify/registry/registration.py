@@ -96,8 +96,9 @@ def _issues(written: Item, unversioned: list[Issue]) -> list[Issue]:
 
 def _subjects(target: Target, credentials: Credentials) -> list[Subject]:
     match target:
-        case Served(name, options):
-            return [served(name, transport, *options) for transport in (Transport.STDIO, Transport.HTTP)]
+        case Served(name, options, environment):
+            both = (Transport.STDIO, Transport.HTTP)
+            return [served(name, transport, *options, environment=environment) for transport in both]
         case Command(words):
             return [CommandSubject(words)]
         case Url(url):
