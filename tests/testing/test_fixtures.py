@@ -134,8 +134,9 @@ def test_a_fixture_of_the_user(assay_sync_client):
 """
 
 
-def test_the_user_overrides_the_server(pytester: pytest.Pytester) -> None:
-    run(pytester, SERVERS, plugins=(), settings="").assert_outcomes(passed=1)
+@pytest.mark.parametrize("arguments", [(), ("--assay-process",)], ids=["memory", "stays in memory"])
+def test_the_user_overrides_the_server(pytester: pytest.Pytester, arguments: tuple[str, ...]) -> None:
+    run(pytester, SERVERS, *arguments, plugins=(), settings="").assert_outcomes(passed=1)
 
 
 PROCESS = """

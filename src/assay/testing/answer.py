@@ -15,6 +15,11 @@ from assay.model.visible import visible
 if TYPE_CHECKING:
     from assay.client.options import ClientOptions
 
+    ElicitationReply = Mapping[str, Any] | Elicited[Any] | BaseException | None
+    SamplingReply = str | Sampled | BaseException
+    ElicitationAnswer = ElicitationReply | Callable[[ElicitationRequest], ElicitationReply]
+    SamplingAnswer = SamplingReply | Callable[[SamplingRequest], SamplingReply]
+
 
 class UnscriptedQuestion(AssertionError):
     """The server asked something that the test has no answer for."""
@@ -51,7 +56,7 @@ class Answers:
         self._roots: list[Root | str | os.PathLike[str]] = []
         self._unscripted: list[str] = []
 
-    def elicit(self, *answers: Any, repeat: bool = False) -> None:
+    def elicit(self, *answers: ElicitationAnswer, repeat: bool = False) -> None:
         """Script answers to `elicitation/create`.
 
         Args:
@@ -61,7 +66,7 @@ class Answers:
         _check_answers("elicit", answers, (Mapping, Elicited, type(None)))
         _add(self._elicitation, answers, repeat)
 
-    def sample(self, *answers: Any, repeat: bool = False) -> None:
+    def sample(self, *answers: SamplingAnswer, repeat: bool = False) -> None:
         """Script answers to `sampling/createMessage`.
 
         Args:
@@ -133,7 +138,7 @@ def _check_answers(method: str, answers: tuple[Any, ...], types: tuple[type, ...
     if not answers:
         raise TypeError(f"{method}() takes at least one answer: {names}")
     for answer in answers:
-        if not isinstance(answer, (*types, BaseException)) and not isinstance(answer, Callable):  # type: ignore[arg-type]
+        if not isinstance(answer, (*types, BaseException)) and not callable(answer):
             raise TypeError(
                 f"{method}() takes {names}, an exception, or a function of the request, not {answer!r}"
             )
