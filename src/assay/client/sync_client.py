@@ -59,7 +59,7 @@ class SyncClient:
     def of(cls, client: Client) -> Self:
         """The same for a client that exists and is not open, such as one of a subclass of `Client`."""
         sync = cls.__new__(cls)
-        sync._client, sync._loop, sync._thread = client, None, None
+        sync._client, sync._loop_thread = client, None
         return sync
 
     def open(self) -> Self:
