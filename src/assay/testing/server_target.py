@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,8 +44,8 @@ def client_target(value: Any, *, process: bool = False) -> Target:
             problem = "a Server object cannot run in another process"
             raise BadTarget(f'{problem}: name it, as @pytest.mark.assay_server("package.module:name")')
         return value
-    if isinstance(value, str | Stdio):
-        return value
+    if isinstance(value, str | Stdio | Mapping | os.PathLike):
+        return value  # what `Client` takes, mcpServers configurations among it
     raise BadTarget(f"not a server: {value!r}; use {FORMS}")
 
 
