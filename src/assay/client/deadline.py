@@ -8,7 +8,6 @@ also early enough for those that follow.
 from __future__ import annotations
 
 import asyncio
-from time import monotonic
 from typing import Any
 
 
@@ -16,6 +15,8 @@ class Deadlines:
     """The deadlines of the calls in progress."""
 
     def __init__(self) -> None:
+        # Its clock, not another: tests can move that one.
+        self._loop = asyncio.get_running_loop()
         self._waiting: dict[Deadline, float] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0
@@ -23,7 +24,7 @@ class Deadlines:
     def start(self, timeout: float) -> Deadline:
         """Begin to wait in the current task; `Deadline.end` must follow."""
         deadline = Deadline()
-        at = monotonic() + timeout
+        at = self._loop.time() + timeout
         self._waiting[deadline] = at
         if self._timer is None or at < self._next:
             self._set(at)
@@ -38,11 +39,10 @@ class Deadlines:
         if self._timer is not None:
             self._timer.cancel()
         self._next = at
-        # The clock of the event loop may be another one.
-        self._timer = asyncio.get_running_loop().call_later(at - monotonic(), self._expire)
+        self._timer = self._loop.call_at(at, self._expire)
 
     def _expire(self) -> None:
-        now, self._timer = monotonic(), None
+        now, self._timer = self._loop.time(), None
         for deadline, at in self._waiting.items():
             if at <= now:
                 deadline.expire()
