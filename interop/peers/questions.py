@@ -79,7 +79,7 @@ def ask_later(
         }
         # A choosy item needs only one answer.
         if missing and not (item.get("choosy") and len(missing) < len(questions)):
-            kept = json.dumps(answers) if item.get("stateful") else None
-            result = {"inputRequests": askable(session, item, missing), "requestState": kept}
+            earlier = json.dumps(answers) if item.get("stateful") else None
+            result = {"inputRequests": askable(session, item, missing), "requestState": earlier}
             return types.InputRequiredResult.model_validate(result)
     return answers

@@ -95,8 +95,10 @@ def test_a_target_without_a_figure_is_not_met() -> None:
         "spawn": {},
         "tools_us": {},
         "token_us": {},
+        "clients": {},
+        "import_ms": {},
     }
-    result = sample_result(**void, state_us=[])
+    result = sample_result(**void, state_us=[], listing_ms=[])
     assert {v.word for v in judge(result)} == {"void: no figure"}
     assert not any(v.passed for v in judge(result))
 

@@ -21,6 +21,7 @@ const PAUSE = 50
 const PAGE = 2
 const RESOURCE_NOT_FOUND = -32002
 const SESSION_NOT_FOUND = -32001
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 const WATCHED = 'test://watched-resource'
 const RESULTS = {
   'elicitation/create': types.ElicitResultSchema,
@@ -80,8 +81,11 @@ async function ask(item, fields, extra) {
 
 // Tools that do something. `session` is the server of this client and its subscriptions.
 
-const log = ({ server }, extra, data) =>
-  server.sendLoggingMessage({ level: 'info', data, logger: 'fixtures' }, extra.sessionId)
+// On the stream of the call: what `sendLoggingMessage` sends on another one may arrive after the answer.
+async function log({ level }, { sendNotification }, data) {
+  if (LEVELS.indexOf('info') < LEVELS.indexOf(level)) return
+  await sendNotification({ method: 'notifications/message', params: { level: 'info', data, logger: 'fixtures' } })
+}
 
 async function report({ _meta, sendNotification }, progress, total) {
   const progressToken = _meta?.progressToken
@@ -205,7 +209,7 @@ function complete({ params }) {
 
 function build() {
   const server = new Server(FIXTURES.server, { capabilities: CAPABLE })
-  const session = { server, uris: new Set() }
+  const session = { server, uris: new Set(), level: 'debug' }
   const on = (schema, handler) => server.setRequestHandler(schema, handler)
   on(types.ListToolsRequestSchema, () => ({
     tools: pickAll(tools, 'name', 'description', 'inputSchema', 'outputSchema'),
@@ -219,6 +223,7 @@ function build() {
   on(types.ListPromptsRequestSchema, () => ({ prompts: pickAll(prompts, 'name', 'description', 'arguments') }))
   on(types.GetPromptRequestSchema, getPrompt)
   on(types.CompleteRequestSchema, complete)
+  on(types.SetLevelRequestSchema, ({ params }) => ((session.level = params.level), {}))
   return server
 }
 
