@@ -10,13 +10,13 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
 import assay.bundled
 from assay import MissingExtra, Server
 from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.transport.target import BUNDLED as BUNDLED_SERVERS
 
 from .factory import call_factory
 from .failure import describe_failure
@@ -97,8 +97,8 @@ def load_module(place: str) -> ModuleType:
     return load_named(place)
 
 
-def bundled_names() -> list[str]:
-    return [module.name for module in iter_modules(assay.bundled.__path__)]
+def bundled_names() -> tuple[str, ...]:
+    return BUNDLED_SERVERS
 
 
 def load_file(path: Path) -> ModuleType:
