@@ -56,8 +56,21 @@ def cpu_seconds(pid: int) -> float:
 
 def rss_mb(pid: int) -> float:
     """Resident memory, in units of 10^6 bytes."""
+    return _memory_mb(pid, "VmRSS:")
+
+
+def peak_rss_mb(pid: int) -> float:
+    """The most resident memory since `reset_peak`."""
+    return _memory_mb(pid, "VmHWM:")
+
+
+def reset_peak(pid: int) -> None:
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def _memory_mb(pid: int, field: str) -> float:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith(field):
             return int(line.split()[1]) * 1024 / 1e6
     raise ProcessLookupError(f"process {pid} reports no memory")
 

@@ -2,7 +2,8 @@
 
 Each round attacks the server itself and then, as the control, another process, with the same input: attacker,
 server and client share the cores of one machine. The ratio of the two throughputs is the share that an
-ordinary client keeps. Memory is the growth of the server's resident set five seconds after the attack.
+ordinary client keeps. Memory is the growth of the server's resident set five seconds after the attack, and
+peak its largest growth until then.
 
 Exit codes: 0 every target was met, 1 one was missed, 2 no such attack.
 """
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from bench.process import print_status, rss_mb, running
+from bench.process import peak_rss_mb, print_status, reset_peak, rss_mb, running
 from bench.subject import PEERS
 from bench.table import as_markdown
 
@@ -37,6 +38,7 @@ HEADER: Final = [
     "calls/s kept",
     "slowest def call",
     "memory",
+    "peak",
     "session",
     "empty 200",
 ]
@@ -50,6 +52,7 @@ class Round:
     share: float
     slowest: float
     memory: float
+    peak: float
     session_alive: bool
     failures: list[str]
 
@@ -88,6 +91,7 @@ async def measure(name: str, seconds: float) -> Round:
         await client.work(1.0)  # warm up
         control, _ = await attack(name, decoy, seconds, client)
         before = rss_mb(pid)
+        reset_peak(pid)
         service, tally = await attack(name, port, seconds, client)
         await asyncio.sleep(SETTLE)
         return Round(
@@ -97,6 +101,7 @@ async def measure(name: str, seconds: float) -> Round:
             service.rate / control.rate,
             service.slowest,
             rss_mb(pid) - before,
+            peak_rss_mb(pid) - before,
             await client.session_is_alive(),
             service.failures,
         )
@@ -111,6 +116,7 @@ def row(plan: Plan, rounds: list[Round]) -> list[str]:
         f"{median(each.share for each in rounds):.2f}",
         f"{max(each.slowest for each in rounds):.2f} s",
         f"{max(each.memory for each in rounds):.0f} MB",
+        f"{max(each.peak for each in rounds):.0f} MB",
         f"{alive} of {len(rounds)}",
         str(sum(each.empty for each in rounds)),
     ]
@@ -121,6 +127,8 @@ def misses(plan: Plan, rounds: list[Round]) -> Iterator[str]:
         yield f"{plan.title}: the ordinary client keeps less than {LEAST_SHARE:.0%} of its calls"
     if max(each.memory for each in rounds) > plan.most_memory:
         yield f"{plan.title}: the server keeps more than {plan.most_memory:.0f} MB"
+    if max(each.peak for each in rounds) > plan.most_peak:
+        yield f"{plan.title}: the server used more than {plan.most_peak:.0f} MB"
     if max(each.slowest for each in rounds) > plan.longest_call:
         yield f"{plan.title}: a call of the ordinary client took more than {plan.longest_call:g} s"
     if not all(each.session_alive for each in rounds):

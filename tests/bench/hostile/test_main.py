@@ -13,6 +13,7 @@ GOOD = {
     "share": 0.9,
     "slowest": 0.1,
     "memory": 5.0,
+    "peak": 8.0,
     "session_alive": True,
     "failures": [],
 }
@@ -47,6 +48,12 @@ def test_calls_must_not_wait_behind_abandoned_ones() -> None:
     assert "took more than 1 s" in line
 
 
+def test_bodies_in_progress_stay_within_the_bytes_in_flight() -> None:
+    assert list(misses(PLANS["unfinished-bodies"], rounds(peak=250.0))) == []
+    (line,) = misses(PLANS["unfinished-bodies"], rounds(peak=300.0))
+    assert "used more than 256 MB" in line
+
+
 def test_a_row_has_the_medians_and_the_worst() -> None:
     cells = row(PLAN, [*rounds(), *rounds(share=0.8, memory=9.0), *rounds(share=0.7, session_alive=False)])
-    assert cells == [PLAN.title, "10", "10", "0.80", "0.10 s", "9 MB", "2 of 3", "0"]
+    assert cells == [PLAN.title, "10", "10", "0.80", "0.10 s", "9 MB", "8 MB", "2 of 3", "0"]
