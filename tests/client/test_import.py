@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import assay
+import assay.client
 from tests.meta.test_imports import loaded_by
 
 NOT_NEEDED = (
@@ -19,3 +21,9 @@ def test_importing_the_client_loads_neither_a_server_nor_a_transport() -> None:
 
 def test_errors_and_limits_are_cheap() -> None:
     assert loaded_by("from assay import ClientError, ClientLimits", ("asyncio", *NOT_NEEDED)) == []
+
+
+def test_the_package_has_the_names_of_the_client() -> None:
+    names = {name: getattr(assay.client, name) for name in assay.client.__all__}
+    assert names == {name: getattr(assay, name) for name in names}
+    assert set(names) <= set(dir(assay.client))

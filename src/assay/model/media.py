@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 FILE_BYTES: Final = Limits().message_bytes
 """The largest file that becomes content, unless its author allows more."""
 BINARY: Final = "application/octet-stream"
-TEXTS: Final = re.compile(r"text/.*|application/(json|xml|yaml|toml|javascript|sql|x-ndjson)|.*\+(json|xml)")
+# Patterns are compiled when they are first used: every server and client imports this module.
+TEXTS: Final = r"text/.*|application/(json|xml|yaml|toml|javascript|sql|x-ndjson)|.*\+(json|xml)"
 """Media types whose content is sent as text, if it is UTF-8."""
-FORMAT: Final = re.compile(r"[a-z0-9][a-z0-9.+-]*")
+FORMAT: Final = r"[a-z0-9][a-z0-9.+-]*"
 _LONGEST: Final = 60
 
 TYPES: Final = {
@@ -132,7 +133,7 @@ def media_type(kind: str, data: bytes, path: FilePath | None, format: str | None
 def type_of_format(format: str, kind: str) -> str:
     """The media type of a format such as `png` or `.png`, below `image`, `audio` or `application`."""
     name = format.lower().removeprefix(".")
-    if not FORMAT.fullmatch(name):
+    if not re.fullmatch(FORMAT, name):
         raise ValueError(
             f"a format is a name such as png, not {format[:_LONGEST]!r}; for a media type use mime_type="
         )
@@ -173,7 +174,7 @@ def suffix(name: str) -> str:
 
 def as_text(data: bytes, mime_type: str) -> str | None:
     """Text content as text; None if it is of another type, or not UTF-8."""
-    if not TEXTS.fullmatch(mime_type.partition(";")[0].strip().lower()):
+    if not re.fullmatch(TEXTS, mime_type.partition(";")[0].strip().lower()):
         return None
     try:
         return data.decode()
