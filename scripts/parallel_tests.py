@@ -15,6 +15,7 @@ import importlib
 import json
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -116,6 +117,8 @@ def batches(files: list[Path]) -> Iterator[list[Path]]:
 def preload() -> None:
     for name in PRELOADED:
         importlib.import_module(name)
+    # Shells start background jobs with interrupts ignored, which tests of interrupts would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     warm_python()  # all batches share its fork server
     gc.collect()
     gc.freeze()

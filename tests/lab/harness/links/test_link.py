@@ -53,7 +53,7 @@ async def test_stream_has_event_ids_and_an_end() -> None:
 
 
 async def test_stream_that_does_not_end_is_marked() -> None:
-    recording = await recording_of(b":\n\n", ends=False, patience=0.1)
+    recording = await recording_of(b":\n\n", ends=False, patience=0.5)
     assert recording.value == (True, False, [])
     (call,) = recording.trace.calls
     assert not call.is_over
