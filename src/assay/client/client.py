@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ssl
+from asyncio import get_running_loop
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import Raw
 
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
     from .changes import Changes
     from .group import Group
     from .target import Target
+
+OTHER_LOOP: Final = (
+    "the client was opened in another event loop: open one in each loop (every asyncio.run has its own), or use "
+    "SyncClient, which any thread may call"
+)
 
 
 class Client(Calls, Life):
@@ -194,6 +200,8 @@ class Client(Calls, Life):
             ClientError: that is not possible.
         """
         session = self._open_one
+        if get_running_loop() is not self._loop:
+            raise ClientError(OTHER_LOOP)
         return await self._replaced(session) if session.is_lost else session
 
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
@@ -261,6 +269,8 @@ class Client(Calls, Life):
         session = self._session
         if session is None:
             raise ClientClosed
+        if get_running_loop() is not self._loop:
+            raise ClientError(OTHER_LOOP)
         options = CallOptions(self.timeout if timeout is DEFAULT else timeout, progress)
         failure: ClientError | None = None
         if not self._is_troubled:

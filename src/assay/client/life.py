@@ -56,6 +56,8 @@ class Life:
         """Sessions that the server has ended, with calls in progress."""
         self._restarted = 0
         self._opened_at = 0.0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """The one that the client was opened in. Connections cannot be used in another."""
 
     @property
     def state(self) -> ClientState:
@@ -74,10 +76,13 @@ class Life:
         Raises:
             ClientError: the server cannot be reached, or has no common revision.
         """
+        if self._loop is not None and self._loop.is_closed():
+            self._forget()
         if self._session is not None or self._connecting is not None:
             raise ClientError("the client is already open")
         if self._closing is not None:
             await asyncio.shield(self._closing)
+        self._loop = asyncio.get_running_loop()
         self._over, self._closing, self._restarted = asyncio.Event(), None, 0
         self._states.enter(ClientState.CONNECTING)
         task = self._start(self._first())
@@ -273,6 +278,10 @@ class Life:
     async def close(self) -> None:
         """Close the connection, from any task, in bounded time. Calls in progress end with `ClientClosed`.
         Idempotent."""
+        loop = self._loop
+        if loop is not None and loop is not asyncio.get_running_loop():
+            await self._close_elsewhere(loop)
+            return
         if self._closing is None:
             session, self._session = self._session, None
             if session is None and self._connecting is None:
@@ -282,6 +291,21 @@ class Life:
             self._closing = asyncio.get_running_loop().create_task(self._close(sessions))
         # Shielded: a caller that is cancelled must not leave a process behind.
         await asyncio.shield(self._closing)
+
+    async def _close_elsewhere(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Close in the event loop that the client was opened in, unless that has ended."""
+        if self._closing is not None and self._closing.done():
+            return
+        if loop.is_running():
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.close(), loop))
+        else:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Let go of the connections of an event loop that has ended: they cannot be closed any more."""
+        self._session = self._connecting = self._closing = self._loop = None
+        self._retired = []
+        self._states.enter(ClientState.CLOSED)
 
     async def _close(self, sessions: list[Session]) -> None:
         self._retired = []
