@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,3 +134,8 @@ async def test_an_endless_line_ends_the_watch() -> None:
     diagnosis = await diagnose(python("-c", script), timeout=1)
     assert not diagnosis.ok
     assert step(diagnosis, "first line")[1] == "not a message: a line of more than 1048576 bytes"
+
+
+def test_a_command_needs_no_package_for_http() -> None:
+    code = "import sys; sys.modules['httptools'] = None; import assay.client.doctor"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,8 +11,6 @@ from assay.transport.client.url import Address, read_address
 
 from . import network, process
 from .conversation import converse, make_client
-from .document import documents
-from .endpoint import ask, judge_credentials
 from .step import Diagnosis, Setup, Status, Step, skipped
 
 if TYPE_CHECKING:
@@ -85,6 +83,10 @@ async def _walk_url(address: Address, setup: Setup) -> AsyncIterator[Step]:
 
 
 async def _walk_http(address: Address, hosts: list[str], setup: Setup) -> AsyncIterator[Step]:
+    # Not at the top: a command needs no package for HTTP.
+    from .document import documents
+    from .endpoint import ask, judge_credentials
+
     step, reply = await ask(address, setup)
     yield step
     if reply is None or step.status is Status.FAILED:

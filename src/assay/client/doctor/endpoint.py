@@ -22,6 +22,7 @@ from assay.transport.client.http_hint import HINTS
 from assay.transport.client.http_probe import ProbeReply, probe
 from assay.transport.client.url import Address, redirected
 
+from .opening import initialize_params
 from .step import Setup, Status, Step, failed, passed, warned
 
 ACCEPT: Final = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
@@ -81,14 +82,6 @@ def _discover() -> Request:
 
 def _initialize() -> Request:
     return Request("doctor-2", "initialize", initialize_params())
-
-
-def initialize_params() -> dict[str, Any]:
-    return {
-        "protocolVersion": HANDSHAKE[-1].date,
-        "capabilities": {},
-        "clientInfo": {"name": "assay-doctor", "version": VERSION},
-    }
 
 
 async def _has_event_stream(address: Address, setup: Setup) -> bool:

@@ -22,7 +22,7 @@ from assay.client.target import Stdio
 from assay.model.client_error import quoted_lines
 from assay.transport.client.child import Command
 
-from .endpoint import initialize_params
+from .opening import initialize_params
 from .step import Setup, Step, failed, passed, skipped, warned
 
 LINE_BYTES: Final = 1 << 20
