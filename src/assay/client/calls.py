@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Never, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -19,6 +19,7 @@ from assay.model.error import HEADER_MISMATCH
 from assay.model.result import CompleteResult, Completion, PromptResult, ReadResult, ToolResult
 
 from .callback import Callback
+from .hint import refuse_positional, unencodable
 from .listing import collect, decode_result
 from .output import Outputs
 from .result_cache import ResultCache
@@ -95,7 +96,7 @@ class Calls(ABC):
     async def _list(self, method: str, fresh: bool) -> list[Any]:
         return await collect(method, self._cache.pages(method, self._request, fresh), self.limits)
 
-    async def call(self, name: str, /, **arguments: Any) -> ToolResult:
+    async def call(self, name: str, /, *positional: Never, **arguments: Any) -> ToolResult:
         """Call a tool.
 
             result = await client.call("add", a=1, b=2)
@@ -107,9 +108,11 @@ class Calls(ABC):
             InvalidAnswer: the result does not fit the output schema that `tools()` has returned.
             ClientError: no answer, or an error.
         """
+        if positional:
+            refuse_positional("call", "; or in a dict: call_tool(name, {…})")
         return await self.call_tool(name, arguments)
 
-    async def call_as(self, expected: type[T], name: str, /, **arguments: Any) -> T:
+    async def call_as(self, expected: type[T], name: str, /, *positional: Never, **arguments: Any) -> T:
         """Call a tool and return its structured content as a value of this type: a dataclass, a TypedDict, a
         msgspec or attrs class, a pydantic model, or a plain type.
 
@@ -117,6 +120,8 @@ class Calls(ABC):
             InvalidAnswer: the content does not fit the type.
             ClientError: as `call`.
         """
+        if positional:
+            refuse_positional("call_as")
         return as_type(await self.call_tool(name, arguments), expected, name)
 
     async def call_tool(
@@ -151,7 +156,13 @@ class Calls(ABC):
         params: dict[str, Any] = {"name": name, "arguments": arguments if arguments is not None else {}}
         if meta is not None:
             params["_meta"] = dict(meta)
-        raw = await self._call_tool(params, timeout, progress, idempotent)
+        try:
+            raw = await self._call_tool(params, timeout, progress, idempotent)
+        except TypeError as error:
+            problem = unencodable(name, arguments)
+            if not problem:
+                raise
+            raise TypeError(problem) from error
         try:
             result = _tool_result_decoder()(raw)
         except (msgspec.DecodeError, RecursionError):
@@ -232,13 +243,15 @@ class Calls(ABC):
         )
         return decode_result(raw, ReadResult, "resources/read").contents
 
-    async def prompt(self, name: str, /, **arguments: str) -> PromptResult:
+    async def prompt(self, name: str, /, *positional: Never, **arguments: str) -> PromptResult:
         """Get a prompt, filled with its arguments, which are texts.
 
         Raises:
             ServerError: the server has no such prompt, or an argument is missing.
             ClientError: no answer.
         """
+        if positional:
+            refuse_positional("prompt")
         raw = await self._request("prompts/get", {"name": name, "arguments": arguments})
         return decode_result(raw, PromptResult, "prompts/get")
 

@@ -22,6 +22,7 @@ from .answer import Handlers, read_roots
 from .callback import Callback
 from .calls import DEFAULT, Calls
 from .change_hub import ChangeHub
+from .hint import NamesOfOthers, NeedsAsync, check_options
 from .incoming import Notices
 from .life import Life, SentRequest
 from .log import client_logger
@@ -42,12 +43,12 @@ if TYPE_CHECKING:
     from .target import Target
 
 OTHER_LOOP: Final = (
-    "the client was opened in another event loop: open one in each loop (every asyncio.run has its own), or use "
-    "SyncClient, which any thread may call"
+    "the client was opened in another event loop: open one in each loop (every asyncio.run has its own), "
+    "or use SyncClient, which any thread may call"
 )
 
 
-class Client(Calls, Life):
+class Client(Calls, Life, NamesOfOthers, NeedsAsync):
     """A client of one MCP server, over every transport and in every protocol revision.
 
         async with Client("https://example.com/mcp") as client:
@@ -110,6 +111,8 @@ class Client(Calls, Life):
         retry: Retry | None = None,
         on_state: Callback | None = None,
     ) -> None:
+        check_options(timeout, sampling=sampling, elicitation=elicitation)
+        check_options(None, on_log=on_log, on_change=on_change, on_state=on_state)
         self.limits = limits or ClientLimits()
         self.timeout = timeout
         self._outputs = Outputs(self.limits)
@@ -278,7 +281,12 @@ class Client(Calls, Life):
                 return await session.request(method, params, options)
             except (ConnectionFailed, HttpFailure) as error:
                 failure = error
-        return await self._send_again(session, SentRequest(method, params, options, idempotent), failure)
+            except ClientError as error:
+                raise error.with_traceback(None)  # noqa: B904
+        try:
+            return await self._send_again(session, SentRequest(method, params, options, idempotent), failure)
+        except ClientError as error:
+            raise error.with_traceback(None)  # noqa: B904
 
 
 def _make_group(client: Client, servers: Servers, tls: ssl.SSLContext | None) -> Group:

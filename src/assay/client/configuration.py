@@ -70,7 +70,9 @@ def _load(path: Path) -> Mapping[str, Any]:
     try:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(f"{path} is not valid JSON: {error}") from None
+        from .hint import script_fix
+
+        raise ValueError(script_fix(str(path)) or f"{path} is not valid JSON: {error}") from None
     if not isinstance(document, dict):
         raise ValueError(f"{path} is not a JSON object")
     return document

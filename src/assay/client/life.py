@@ -96,7 +96,8 @@ class Life:
         except ClientError as error:
             if not isinstance(error, ClientClosed):
                 self._states.enter(ClientState.FAILED, error)
-            raise
+            # The way through this package says nothing that the message and the cause do not.
+            raise error.with_traceback(None)  # noqa: B904
         return self
 
     async def _first(self) -> Session:

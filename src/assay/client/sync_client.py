@@ -6,7 +6,7 @@ import contextlib
 import weakref
 from collections.abc import Coroutine, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Never, Self, TypeVar, Unpack
 
 from assay.model.client_error import ClientClosed
 from assay.model.content import Contents
@@ -22,6 +22,7 @@ from assay.model.result import Completion, PromptResult, ToolResult
 from .callback import Callback
 from .calls import DEFAULT
 from .client import Client
+from .hint import NamesOfOthers, NeedsNoAsync
 from .loop_thread import LoopThread
 from .options import ClientOptions
 from .state import ClientState
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class SyncClient:
+class SyncClient(NamesOfOthers, NeedsNoAsync):
     """A `Client` without `await`. It runs on an event loop in a separate thread, also where another loop
     runs, as in notebooks.
 
@@ -162,13 +163,13 @@ class SyncClient:
         """All prompts of the server."""
         return self._run(self._client.prompts(fresh=fresh))
 
-    def call(self, name: str, /, **arguments: Any) -> ToolResult:
+    def call(self, name: str, /, *positional: Never, **arguments: Any) -> ToolResult:
         """Call a tool; see `Client.call`."""
-        return self._run(self._client.call(name, **arguments))
+        return self._run(self._client.call(name, *positional, **arguments))
 
-    def call_as(self, expected: type[T], name: str, /, **arguments: Any) -> T:
+    def call_as(self, expected: type[T], name: str, /, *positional: Never, **arguments: Any) -> T:
         """Call a tool and return its content as a value of this type; see `Client.call_as`."""
-        return self._run(self._client.call_as(expected, name, **arguments))
+        return self._run(self._client.call_as(expected, name, *positional, **arguments))
 
     def call_tool(
         self,
@@ -229,9 +230,9 @@ class SyncClient:
         """Read a resource."""
         return self._run(self._client.read(uri, timeout=timeout, fresh=fresh))
 
-    def prompt(self, name: str, /, **arguments: str) -> PromptResult:
+    def prompt(self, name: str, /, *positional: Never, **arguments: str) -> PromptResult:
         """Get a prompt, filled with its arguments."""
-        return self._run(self._client.prompt(name, **arguments))
+        return self._run(self._client.prompt(name, *positional, **arguments))
 
     def complete(
         self,

@@ -29,7 +29,7 @@ class Stdio:
         inherit_env: Whether it gets all variables of this process.
 
     Raises:
-        TypeError: the command is empty or has something else than words.
+        TypeError: the command is empty or has something else than words, or env something else than texts.
     """
 
     __slots__ = ("command", "cwd", "env", "inherit_env")
@@ -45,6 +45,9 @@ class Stdio:
             raise TypeError(
                 "Stdio takes the program and its arguments as separate words: Stdio('uvx', 'name')"
             )
+        for name, value in (env or {}).items():
+            if not isinstance(name, str) or not isinstance(value, str):
+                raise TypeError(f"env must have texts: {name!r} is {type(value).__name__}")
         self.command = tuple(fspath(word) for word in command)
         self.env = None if env is None else dict(env)
         self.cwd = None if cwd is None else fspath(cwd)
@@ -119,7 +122,9 @@ def link_factory(target: Any, limits: ClientLimits, options: HttpOptions) -> Cal
         from assay.transport.client.memory import MemoryLink
 
         return lambda: MemoryLink(target, limits)
-    raise TypeError(f"a client connects to a Server, a URL, Stdio(…) or a configuration, not to {target!r}")
+    from .hint import not_a_target
+
+    raise TypeError(not_a_target(target))
 
 
 def _no_link() -> Link:
@@ -137,7 +142,9 @@ def _url_links(url: str, limits: ClientLimits, options: HttpOptions) -> Callable
     from assay.transport.client.url import read_address
 
     if "://" not in url:
-        raise ValueError(f"not a URL: {url!r}; write Stdio({url!r}) for a command")
+        from .hint import not_a_url
+
+        raise ValueError(not_a_url(url))
     address = read_address(url)
     headers, tls, authorizer = options.headers, options.tls, options.authorizer
     try:

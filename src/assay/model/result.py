@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import UNSET, Struct, field
 
 from .content import Block, Contents, Role, Text
+
+OTHER_NAMES: Final = {
+    "data": "use structured, or client.call_as(Type, …)",
+    "structured_content": "use structured",
+    "structuredContent": "use structured",
+    "isError": "use is_error",
+}
+"""Names of fastmcp and of the official SDK."""
 
 
 class ToolResult(Struct, omit_defaults=True, rename="camel"):
@@ -29,6 +37,12 @@ class ToolResult(Struct, omit_defaults=True, rename="camel"):
     def text(self) -> str:
         """All text of the content; empty if it has none."""
         return "\n".join(block.text for block in self.content if isinstance(block, Text))
+
+    if not TYPE_CHECKING:  # for type checkers, unknown attributes stay unknown
+
+        def __getattr__(self, name: str) -> Any:
+            hint = f": {OTHER_NAMES[name]}" if name in OTHER_NAMES else ""
+            raise AttributeError(f"'ToolResult' object has no attribute {name!r}{hint}", name=name, obj=self)
 
 
 class ReadResult(Struct):

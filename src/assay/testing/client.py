@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Never, Self, Unpack
 from weakref import WeakKeyDictionary
 
 from assay import Client, Contents, PromptResult, Server, ToolResult
@@ -106,8 +106,8 @@ class RecordingClient(Client):
         contents: list[Contents] = await _record(self._recorder, Call("resource", uri), reading)
         return contents
 
-    async def prompt(self, name: str, /, **arguments: str) -> PromptResult:
-        prompting = super().prompt(name, **arguments)
+    async def prompt(self, name: str, /, *positional: Never, **arguments: str) -> PromptResult:
+        prompting = super().prompt(name, *positional, **arguments)
         if self._recorder is None:
             return await prompting
         prompt: PromptResult = await _record(self._recorder, Call("prompt", name, arguments), prompting)

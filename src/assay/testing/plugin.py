@@ -156,7 +156,7 @@ def assay_answers() -> Iterator[Answers]:
     try:
         answers.check()
     except AssertionError as error:
-        pytest.fail(str(error), pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
 @pytest.fixture
@@ -190,4 +190,4 @@ def assay_snapshot(request: pytest.FixtureRequest) -> Iterator[Snapshot]:
     try:
         snapshot.finish()
     except AssertionError as error:
-        pytest.fail(str(error), pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None

@@ -20,7 +20,7 @@ NAME_IT: Final = (
 
 def refuse(text: str) -> NoReturn:
     """A mistake in how a test is written is an error of one line, without a traceback into this package."""
-    pytest.fail(text, pytrace=False)
+    raise pytest.fail.Exception(text, pytrace=False) from None
 
 
 def configured_server(config: pytest.Config) -> str | None:

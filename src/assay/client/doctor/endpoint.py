@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 

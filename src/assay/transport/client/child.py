@@ -305,6 +305,9 @@ class _LastLines:
 def _start_problem(command: Command, error: OSError | ValueError) -> str:
     if isinstance(error, FileNotFoundError) and command.cwd is not None and not os.path.isdir(command.cwd):
         return f"cannot start {command.text}: the directory does not exist: {command.cwd}"
+    if isinstance(error, FileNotFoundError) and len(command.words) == 1 and " " in command.text:
+        words = ", ".join(map(repr, command.text.split()))
+        return f"cannot start {command.text!r}, which was not found; if it is several words: Stdio({words})"
     if isinstance(error, FileNotFoundError):
         return f"cannot start {command.text}: {command.words[0]} was not found; install it, or check PATH"
     problem = getattr(error, "strerror", None) or str(error)

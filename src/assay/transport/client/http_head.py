@@ -32,6 +32,7 @@ def check_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The user's headers, if they can be sent.
 
     Raises:
+        TypeError: a value is not a text.
         ValueError: one has an invalid name or value, or the client writes it itself.
     """
     for name, value in headers.items():
@@ -39,7 +40,9 @@ def check_headers(headers: Mapping[str, str]) -> dict[str, str]:
             raise ValueError(f"not a header name: {name!r}")
         if name.lower() in OURS:
             raise ValueError(f"the client writes the header {name} itself: leave it out")
-        if not isinstance(value, str) or not VALUE.fullmatch(value):
+        if not isinstance(value, str):
+            raise TypeError(f"the value of header {name} must be a text, not {type(value).__name__}")
+        if not VALUE.fullmatch(value):
             # The value may be a secret, so the error does not show it.
             raise ValueError(f"the value of header {name} has characters that no header may contain")
     return dict(headers)

@@ -1,0 +1,132 @@
+"""What to write instead of a mistake, for those who know other clients of MCP."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import msgspec
+
+HOST: Final = r"(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(/\S*)?|[\w-]+:\d+(/\S*)?"
+LOCAL: Final = ("localhost", "127.")
+INTERPRETERS: Final = {".py": "sys.executable", ".js": "'node'"}
+METHODS: Final = {
+    "list_tools": "tools()",
+    "list_resources": "resources()",
+    "list_resource_templates": "templates()",
+    "list_prompts": "prompts()",
+    "read_resource": "read(uri)",
+    "get_prompt": "prompt(name, **arguments)",
+    "send_ping": "ping()",
+    "initialize": "open(), or `async with Client(…)`",
+    "connect": "open(), or `async with Client(…)`",
+    "is_connected": "is_open",
+    "subscribe_resource": "subscribe(uri)",
+    "call_tool_mcp": "call_tool(name, arguments, check=False)",
+    "set_logging_level": "Client(…, log_level=…)",
+    "send_roots_list_changed": "roots_changed()",
+}
+"""Names of fastmcp and of the official SDK."""
+BY_NAME: Final = "pass arguments by name, {0}(…, key=value){1}"
+
+
+class NamesOfOthers:
+    """Attributes that other clients have: the error says what to write here."""
+
+    if not TYPE_CHECKING:  # type checkers report them as unknown
+
+        def __getattr__(self, name: str) -> NoReturn:
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            instead = METHODS.get(name)
+            raise AttributeError(f"{text}: here it is {instead}" if instead else text, name=name, obj=self)
+
+
+class NeedsAsync:
+    if not TYPE_CHECKING:
+
+        def __enter__(self) -> NoReturn:
+            raise TypeError("write `async with Client(…)`, or `with SyncClient(…)` without async")
+
+        def __exit__(self, *_: object) -> None: ...
+
+
+class NeedsNoAsync:
+    if not TYPE_CHECKING:
+
+        async def __aenter__(self) -> NoReturn:
+            raise TypeError("write `with SyncClient(…)`, or `async with Client(…)` in async code")
+
+        async def __aexit__(self, *_: object) -> None: ...
+
+
+def not_a_target(target: Any) -> str:
+    """The text of the error for something that a client cannot connect to."""
+    if isinstance(target, ModuleType):
+        return f"a client connects to a Server, not to a module: pass the server in {target.__name__}"
+    if isinstance(target, list | tuple) and target and all(isinstance(word, str) for word in target):
+        return f"a client starts a command as {_stdio(target)}, not as a list"
+    return f"a client connects to a Server, a URL, Stdio(…) or a configuration, not to {target!r}"
+
+
+def not_a_url(text: str) -> str:
+    """The text of the error for a text that is neither a URL nor a configuration."""
+    script = script_fix(text)
+    if script:
+        return script
+    import re
+
+    if re.fullmatch(HOST, text, re.ASCII):
+        scheme = "http" if text.startswith(LOCAL) else "https"
+        return f"not a URL: {text!r}; write {f'{scheme}://{text}'!r}"
+    return f"not a URL: {text!r}; write {_stdio(_words(text))} for a command"
+
+
+def script_fix(path: str) -> str:
+    """What to write for the path of a program; empty if it is none."""
+    interpreter = INTERPRETERS.get(os.path.splitext(path)[1])
+    if interpreter is None or (len(path.split()) > 1 and not os.path.exists(path)):
+        return ""
+    return f"a client starts a program as Stdio({interpreter}, {path!r}), not as {path!r}"
+
+
+def _words(text: str) -> list[str]:
+    import shlex  # not at the top: few programs make this mistake
+
+    try:
+        return shlex.split(text) or [text]
+    except ValueError:  # an open quote
+        return text.split()
+
+
+def _stdio(words: Any) -> str:
+    return f"Stdio({', '.join(map(repr, words))})"
+
+
+def check_options(timeout: Any, **functions: Any) -> None:
+    """
+    Raises:
+        TypeError, ValueError: not a timeout, or not a function.
+    """
+    if timeout is not None and not isinstance(timeout, int | float):
+        raise TypeError(f"timeout must be a number of seconds or None, not {type(timeout).__name__}")
+    if timeout is not None and not timeout >= 0:
+        raise ValueError(f"timeout must not be negative: {timeout}")
+    for name, function in functions.items():
+        if function is not None and not callable(function):
+            raise TypeError(f"{name} must be a function, not {type(function).__name__}")
+
+
+def refuse_positional(call: str, alternative: str = "") -> NoReturn:
+    raise TypeError(BY_NAME.format(call, alternative))
+
+
+def unencodable(tool: str, arguments: Mapping[str, Any] | None) -> str:
+    """Which argument cannot be written as JSON, and why; empty if all can."""
+    for name, value in (arguments or {}).items():
+        try:
+            msgspec.json.encode(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            return f"argument {name} of tool {tool} cannot be sent as JSON: {error}"
+    return ""

@@ -1,0 +1,129 @@
+"""Mistakes of people who know other clients: the error names the fix."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import assay
+from assay import Client, ConnectionFailed, Server, Stdio, SyncClient
+
+server = Server("calculator")
+
+
+@server.tool
+async def add(a: int, b: int = 2) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@pytest.mark.parametrize(
+    ("target", "fix"),
+    [
+        ("localhost:8000/mcp", r"write 'http://localhost:8000/mcp'"),
+        ("127.0.0.1:8000", r"write 'http://127.0.0.1:8000'"),
+        ("example.com/mcp", r"write 'https://example.com/mcp'"),
+        ("server.py", r"Stdio\(sys.executable, 'server.py'\)"),
+        (Path("server.py"), r"Stdio\(sys.executable, 'server.py'\)"),
+        ("dist/server.js", r"Stdio\('node', 'dist/server.js'\)"),
+        ("python server.py", r"Stdio\('python', 'server.py'\)"),
+        ("python 'my server.py'", r"Stdio\('python', 'my server.py'\)"),
+        ("uvx 'some", r"Stdio\('uvx', \"'some\"\)"),
+        (["python", "server.py"], r"Stdio\('python', 'server.py'\)"),
+        (assay, "pass the server in assay"),
+        (None, "not to None"),
+    ],
+)
+def test_a_wrong_target(target: Any, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "server.py").write_text("import assay")
+    with pytest.raises((TypeError, ValueError), match=fix):
+        Client(target)
+
+
+@pytest.mark.parametrize(
+    ("options", "fix"),
+    [
+        ({"timeout": "3"}, "timeout must be a number of seconds or None, not str"),
+        ({"timeout": timedelta(seconds=3)}, "not timedelta"),
+        ({"timeout": -1}, "must not be negative"),
+        ({"sampling": "gpt"}, "sampling must be a function, not str"),
+        ({"on_log": 3}, "on_log must be a function, not int"),
+    ],
+)
+def test_a_wrong_option(options: dict[str, Any], fix: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=fix):
+        Client(server, **options)
+
+
+def test_variables_and_headers_that_are_not_texts() -> None:
+    with pytest.raises(TypeError, match="env must have texts: 'N' is int"):
+        Stdio("program", env={"N": 3})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="the value of header X must be a text, not int"):
+        Client("http://localhost/mcp", headers={"X": 1})  # type: ignore[dict-item]
+
+
+async def test_a_command_as_one_word() -> None:
+    with pytest.raises(ConnectionFailed, match=r"several words: Stdio\('python', 'server.py'\)"):
+        await Client(Stdio("python server.py")).open()
+
+
+@pytest.mark.parametrize("method", ["call", "prompt"])
+async def test_arguments_without_names(method: str) -> None:
+    async with Client(server) as client:
+        with pytest.raises(TypeError, match="pass arguments by name, "):
+            await getattr(client, method)("add", {"a": 1})
+
+
+def test_arguments_without_names_for_a_sync_client() -> None:
+    with SyncClient(server) as client, pytest.raises(TypeError, match=r"call_tool\(name, {…}\)"):
+        client.call("add", {"a": 1})  # type: ignore[arg-type]
+
+
+async def test_an_argument_that_is_not_json() -> None:
+    async with Client(server) as client:
+        with pytest.raises(TypeError, match="argument b of tool add cannot be sent as JSON"):
+            await client.call("add", a=1, b=object())
+        assert (await client.call("add", a=1)).text == "3"
+
+
+async def test_names_of_other_clients() -> None:
+    async with Client(server) as client:
+        with pytest.raises(AttributeError, match=r"'list_tools': here it is tools\(\)"):
+            client.list_tools  # type: ignore[attr-defined]  # noqa: B018
+        result = await client.call("add", a=1)
+        with pytest.raises(AttributeError, match=r"use structured, or client.call_as\(Type, …\)"):
+            result.data  # type: ignore[attr-defined]  # noqa: B018
+        assert not hasattr(result, "anything")
+        assert not hasattr(client, "anything")
+
+
+def test_the_wrong_kind_of_with() -> None:
+    with pytest.raises(TypeError, match="write `async with Client"), Client(server):  # type: ignore[attr-defined]
+        pass
+
+    async def main() -> None:
+        async with SyncClient(server):  # type: ignore[attr-defined]
+            pass
+
+    with pytest.raises(TypeError, match="write `with SyncClient"):
+        asyncio.run(main())
+
+
+async def test_tracebacks_do_not_lead_through_the_client(unused_tcp_port: int) -> None:
+    with pytest.raises(ConnectionFailed) as raised:
+        await Client(f"http://127.0.0.1:{unused_tcp_port}/mcp").open()
+    assert len(traceback.extract_tb(raised.value.__traceback__)) == 2
+    assert isinstance(raised.value.__cause__, ConnectionRefusedError)
+
+
+async def test_tracebacks_of_calls_are_short() -> None:
+    async with Client(server) as client:
+        with pytest.raises(assay.ServerError) as raised:
+            await client.request("nothing")
+    assert len(traceback.extract_tb(raised.value.__traceback__)) <= 3
