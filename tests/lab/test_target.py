@@ -13,7 +13,7 @@ from assay.lab.target import BUNDLED, Target, parse_command, parse_target
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name in ("server.py", "my.js", "my_package/__init__.py", "everything"):
+    for name in ("server.py", "my.js", "my_package/__init__.py", "everything", "my it's.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     (tmp_path / "run-me").touch(0o755)
@@ -34,6 +34,8 @@ def test_the_bundled_servers_are_those_that_are_bundled() -> None:
         ("server.py", Served("server.py")),
         ("./server.py:other", Served("./server.py:other")),
         ("server.py --profile intelgraph", Served("server.py", ("--profile", "intelgraph"))),
+        ("my it's.py", Served("my it's.py")),
+        ("./my it's.py:name", Served("./my it's.py:name")),
         ("everything", Served("everything")),
         ("reference --strict", Served("reference", ("--strict",))),
         ("my_package:server", Served("my_package:server")),

@@ -60,7 +60,8 @@ Target = Url | Command | Served
 def parse_target(text: str) -> Target:
     """Tell a URL, a Python server and a command apart. The first rule that fits decides:
 
-    1. `scheme://…` is a URL.
+    1. `scheme://…` is a URL. The whole text is a file if there is one of that name, spaces and quotes
+       included.
     2. A first word that is a bundled server, ends in `.py` or `.py:name`, or reads `module:name` is served
        with `assay serve`; the words after it are options of that command.
     3. Several words are a command line. No shell runs it.
@@ -71,11 +72,20 @@ def parse_target(text: str) -> Target:
     """
     if "://" in text.partition(" ")[0]:
         return Url(text)
-    words = parse_command(text)
+    words = (text,) if _is_odd_file(text) else parse_command(text)
     if words[0] in BUNDLED or _PYTHON.fullmatch(words[0]) or _NAMED.fullmatch(words[0]):
         _check_exists(words[0])
         return Served(words[0], words[1:])
     return Command(words) if len(words) > 1 or _is_program(words[0]) else _module(words[0])
+
+
+def _is_odd_file(text: str) -> bool:
+    """Whether it is the path of a file that a shell would read as something else."""
+    return any(character in text for character in " '\"\\") and _path_of(text).is_file()
+
+
+def _path_of(name: str) -> Path:
+    return Path(re.sub(r"(\.py):\w+$", r"\1", name))
 
 
 def _is_program(word: str) -> bool:
@@ -104,7 +114,7 @@ def parse_command(line: str) -> tuple[str, ...]:
 
 def _check_exists(name: str) -> None:
     if _PYTHON.fullmatch(name):
-        path = Path(re.sub(r"(\.py):\w+$", r"\1", name))
+        path = _path_of(name)
         if not path.is_file():
             problem = "is a directory" if path.is_dir() else "no such file"
             raise InvalidTarget(f"{problem}: {path}", "give the path of a Python file")

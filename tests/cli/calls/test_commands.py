@@ -325,3 +325,8 @@ def test_a_server_cannot_write_a_line_as_the_command(words: str, capsys: Output)
     captured = capsys.readouterr()
     assert captured.out and "FORGED" in captured.out
     assert all(not line.startswith("FORGED") for line in (captured.out + captured.err).splitlines())
+
+
+def test_a_configuration_that_does_not_exist(capsys: Output) -> None:
+    assert main(["tools", "missing.json"]) == 2
+    assert "no such file: missing.json" in capsys.readouterr().err

@@ -137,6 +137,8 @@ def test_a_page_needs_the_users_consent_and_is_never_opened_by_itself(
         (["introduce"], "decline None\n", "declined, because the answer needs a terminal; run the command"),
         (["introduce", "--answer", '{"name": "Ada", "colour": "r"}'],
          "accept {'name': 'Ada', 'colour': 'r'}\n", ""),
+        (["introduce", "--answer", '{"nam": "Ada"}'],
+         "decline None\n", "warning: the form has no field nam; its fields: name"),
         (["log_in", "url=https://example.com/"], "decline\n", "run the command in a terminal"),
     ],
 )  # fmt: skip

@@ -14,6 +14,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.options.value import seconds
 from assay.cli.output.stream import say
 from assay.cli.parser import Parser
+from assay.model.error import InvalidTarget
 from assay.transport.target import Command, Served, Url, parse_command, parse_target
 
 from .authorization import OF_OAUTH, add_oauth, auth_from
@@ -114,8 +115,11 @@ def _command(options: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _client_target(text: str) -> str | Stdio | Path:
-    if text.endswith(".json") and "://" not in text and Path(text).is_file():
-        return Path(text)
+    if text.endswith(".json") and "://" not in text:
+        if Path(text).is_file():
+            return Path(text)
+        if " " not in text:
+            raise InvalidTarget(f"no such file: {text}", "give the path of a configuration with mcpServers")
     match parse_target(text):
         case Url(url):
             return url

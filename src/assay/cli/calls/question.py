@@ -44,7 +44,9 @@ class Questions:
 
     async def _form(self, request: ElicitationRequest) -> Elicited[Any] | None:
         if self._answers:
-            return Elicited("accept", self._answers.pop(0))
+            answer = self._answers.pop(0)
+            _warn_of_misfit(answer, request.requested_schema)
+            return Elicited("accept", answer)
         say_lines(["", f"the server asks: {request.message[:CHARACTERS]}"])
         if not self._terminal.is_there:
             say(f"declined, because the answer needs a terminal; {HOW}")
@@ -86,6 +88,16 @@ class Questions:
 
     def close(self) -> None:
         self._terminal.close()
+
+
+def _warn_of_misfit(answer: dict[str, Any], schema: Any) -> None:
+    """The answer is sent as it is, to try servers; but a misspelt field would be hard to find."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict):
+        return
+    unknown = [name for name in answer if name not in properties]
+    if unknown:
+        say(f"warning: the form has no field {', '.join(unknown)}; its fields: {', '.join(properties)}")
 
 
 def _url_problem(url: str) -> str | None:

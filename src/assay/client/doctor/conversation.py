@@ -68,7 +68,8 @@ async def _first_list(client: Client) -> Step:
     except ClientError as error:
         fix = f"call {kind}/list by hand and look at the server's log"
         return failed("list", f"{kind}/list: {error}", fix)
-    return passed("list", f"{len(items)} {kind}", _ms(start))
+    noun = kind.removesuffix("s") if len(items) == 1 else kind
+    return passed("list", f"{len(items)} {noun}", _ms(start))
 
 
 def _ms(start: float) -> float:
