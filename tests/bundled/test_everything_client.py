@@ -33,7 +33,7 @@ async def play(*steps: dict[str, Any], **context: Any) -> None:
     await take_steps(partial(Client, everything), task)
 
 
-@pytest.mark.parametrize("arguments", [[], [URL, URL], [""]])
+@pytest.mark.parametrize("arguments", [[], [URL, URL], [""], ["--help"]])
 def test_other_arguments_than_a_server_are_wrong_usage(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -57,6 +57,11 @@ def test_input_that_cannot_be_used_is_wrong_usage(
     monkeypatch.setenv(CONTEXT, context)
     assert main([URL]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_without_a_suite_the_error_says_how_to_start_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([URL]) == 2
+    assert "try assay check --client -- python -m assay.bundled" in capsys.readouterr().err
 
 
 def test_a_failure_is_one_error_and_status_1(

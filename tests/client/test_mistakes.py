@@ -97,6 +97,7 @@ async def test_names_of_other_clients() -> None:
         with pytest.raises(AttributeError, match=r"'list_tools': here it is tools\(\)"):
             client.list_tools  # type: ignore[attr-defined]  # noqa: B018
         result = await client.call("add", a=1)
+        assert [block.type for block in result.content] == ["text"]
         with pytest.raises(AttributeError, match=r"use structured, or client.call_as\(Type, …\)"):
             result.data  # type: ignore[attr-defined]  # noqa: B018
         assert not hasattr(result, "anything")

@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from msgspec import Struct, field
 
-from .content import Audio, Block, Image, Role, Text
+from .content import Audio, Block, Image, Role, Text, block_type
 from .error import AskError
 
 T = TypeVar("T")
@@ -19,6 +19,7 @@ class ToolUse(Struct, tag_field="type", tag="tool_use", omit_defaults=True):
     name: str
     input: dict[str, Any]
     meta: dict[str, Any] | None = field(name="_meta", default=None)
+    type = property(block_type)
 
 
 class ToolUseResult(Struct, tag_field="type", tag="tool_result", omit_defaults=True, rename="camel"):
@@ -29,6 +30,7 @@ class ToolUseResult(Struct, tag_field="type", tag="tool_result", omit_defaults=T
     structured_content: dict[str, Any] | None = None
     is_error: bool = False
     meta: dict[str, Any] | None = field(name="_meta", default=None)
+    type = property(block_type)
 
 
 SampledBlock = Text | Image | Audio | ToolUse | ToolUseResult

@@ -177,7 +177,9 @@ class ClientClosed(ClientError):
     """The client is closed."""
 
     def __init__(self) -> None:
-        super().__init__("the client is closed: make calls inside `async with Client(…)`")
+        super().__init__(
+            "the client is closed: make calls inside `async with Client(…)` or `with SyncClient(…)`"
+        )
 
 
 def quoted_lines(stderr: Sequence[str], stray: Sequence[str]) -> str:

@@ -48,12 +48,18 @@ class Icon(Struct, omit_defaults=True, rename="camel"):
     theme: Literal["light", "dark"] | None = None
 
 
+def block_type(block: Struct) -> str:
+    """The `type` of a block in a message."""
+    return str(block.__struct_config__.tag)
+
+
 class Text(Struct, tag_field="type", tag="text", omit_defaults=True, rename="camel"):
     """Text content."""
 
     text: str
     annotations: Annotations | None = None
     meta: dict[str, Any] | None = field(name="_meta", default=None)
+    type = property(block_type)
 
 
 class ComposedMeta(StructMeta):
@@ -91,6 +97,7 @@ class Media(Struct, metaclass=ComposedMeta, omit_defaults=True, rename="camel"):
     mime_type: str
     annotations: Annotations | None = None
     meta: dict[str, Any] | None = field(name="_meta", default=None)
+    type = property(block_type)
 
     @classmethod
     def compose(
@@ -160,6 +167,7 @@ class ResourceLink(Struct, tag_field="type", tag="resource_link", omit_defaults=
     annotations: Annotations | None = None
     icons: list[Icon] | None = None
     meta: dict[str, Any] | None = field(name="_meta", default=None)
+    type = property(block_type)
 
 
 class Contents(Struct, omit_defaults=True, rename="camel"):
@@ -182,6 +190,7 @@ class EmbeddedResource(Struct, tag_field="type", tag="resource", omit_defaults=T
     resource: Contents
     annotations: Annotations | None = None
     meta: dict[str, Any] | None = field(name="_meta", default=None)
+    type = property(block_type)
 
 
 class File(EmbeddedResource, metaclass=ComposedMeta):

@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
-from assay.cli.calls.session import Deadline
+from assay.cli.calls.session import Deadline, failure
 from assay.cli.output.layout import indented, table
-from assay.model.client_error import Timeout
+from assay.model.client_error import HttpFailure, Timeout
+from assay.transport.client.http_hint import failure_hint
 
 
 async def test_a_question_stops_the_time_out() -> None:
@@ -51,3 +52,8 @@ def test_lines_are_wrapped_to_the_terminal_and_whole_in_a_pipe() -> None:
 
 def test_columns_fit_their_longest_word() -> None:
     assert list(table([("a", "first"), ("long", "second")])) == ["  a     first", "  long  second"]
+
+
+def test_errors_name_the_options_of_commands() -> None:
+    error = HttpFailure("http://localhost/mcp", 401, hint=failure_hint(401, {}))
+    assert "pass --oauth, or --token TOKEN" in str(failure(error))

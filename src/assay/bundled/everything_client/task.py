@@ -12,6 +12,10 @@ from assay import Client, Stdio
 
 PREFIX = "MCP_CONFORMANCE_"
 USAGE = "write everything_client URL, or the command line of a stdio server as one argument"
+NO_SCENARIO = (
+    f"no scenario: a conformance suite starts this client and sets {PREFIX}SCENARIO and {PREFIX}CONTEXT; try "
+    "assay check --client -- python -m assay.bundled.everything_client"
+)
 Connect = Callable[..., Client]
 """`Client` for the suite's server; it takes the other options."""
 
@@ -27,6 +31,8 @@ class Task(NamedTuple):
     """Data of the scenario, such as credentials; from Assay's lab also the steps to take."""
 
     def value(self, name: str) -> Any:
+        if name not in self.context and not self.scenario:
+            raise BadTask(NO_SCENARIO)
         if name not in self.context:
             raise BadTask(f"{PREFIX}CONTEXT has no {name!r}, which the scenario {self.scenario} needs")
         return self.context[name]
@@ -37,7 +43,7 @@ def read_task(arguments: Sequence[str]) -> Task:
     Raises:
         BadTask: not one argument, or an environment that cannot be used.
     """
-    if len(arguments) != 1 or not arguments[0].strip():
+    if len(arguments) != 1 or not arguments[0].strip() or arguments[0].startswith("-"):
         raise BadTask(USAGE)
     server = arguments[0]
     target = server if "://" in server.partition(" ")[0] else Stdio(*shlex.split(server))

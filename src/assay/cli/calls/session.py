@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 DETAIL: Final = re.compile(r"\n  (?=body: |stderr: |not a message, on stdout: )")
 """Where an error of the client quotes what the server wrote, in lines below."""
+OPTIONS: Final = {
+    "pass auth=OAuth() or auth='token'": "pass --oauth, or --token TOKEN",
+    "pass tls= with its authority": "pass --ca FILE with its authority",
+}
+"""What errors of the client call an option, and what the commands do."""
 DATA_CHARACTERS: Final = 2000
 """Of a log message."""
 
@@ -184,6 +189,8 @@ def end_on_sigterm() -> None:
 def failure(error: ClientError, code: ExitCode | None = None, hint: str | None = None) -> CommandFailed:
     """An error of the client as the end of a command: in lines, as it quotes what the server wrote."""
     problem, *details = DETAIL.split(str(error))
+    for of_client, of_command in OPTIONS.items():
+        problem = problem.replace(of_client, of_command)
     return CommandFailed(code_of(error) if code is None else code, problem, hint, details)
 
 
