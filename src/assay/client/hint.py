@@ -9,38 +9,31 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import msgspec
 
+from assay.model.other_name import OtherName
+
 HOST: Final = r"(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(/\S*)?|[\w-]+:\d+(/\S*)?"
 LOCAL: Final = ("localhost", "127.")
 INTERPRETERS: Final = {".py": "sys.executable", ".js": "'node'"}
-METHODS: Final = {
-    "list_tools": "tools()",
-    "list_resources": "resources()",
-    "list_resource_templates": "templates()",
-    "list_prompts": "prompts()",
-    "read_resource": "read(uri)",
-    "get_prompt": "prompt(name, **arguments)",
-    "send_ping": "ping()",
-    "initialize": "open(), or `async with Client(…)`",
-    "connect": "open(), or `async with Client(…)`",
-    "is_connected": "is_open",
-    "subscribe_resource": "subscribe(uri)",
-    "call_tool_mcp": "call_tool(name, arguments, check=False)",
-    "set_logging_level": "Client(…, log_level=…)",
-    "send_roots_list_changed": "roots_changed()",
-}
-"""Names of fastmcp and of the official SDK."""
 BY_NAME: Final = "pass arguments by name, {0}(…, key=value){1}"
 
 
 class NamesOfOthers:
-    """Attributes that other clients have: the error says what to write here."""
+    """Methods of fastmcp's client and of the official SDK's."""
 
-    if not TYPE_CHECKING:  # type checkers report them as unknown
-
-        def __getattr__(self, name: str) -> NoReturn:
-            text = f"{type(self).__name__!r} object has no attribute {name!r}"
-            instead = METHODS.get(name)
-            raise AttributeError(f"{text}: here it is {instead}" if instead else text, name=name, obj=self)
+    if not TYPE_CHECKING:
+        list_tools = OtherName("here it is tools()")
+        list_resources = OtherName("here it is resources()")
+        list_resource_templates = OtherName("here it is templates()")
+        list_prompts = OtherName("here it is prompts()")
+        read_resource = OtherName("here it is read(uri)")
+        get_prompt = OtherName("here it is prompt(name, **arguments)")
+        send_ping = OtherName("here it is ping()")
+        initialize = OtherName("here it is open(), or `async with Client(…)`")
+        is_connected = OtherName("here it is is_open")
+        subscribe_resource = OtherName("here it is subscribe(uri)")
+        call_tool_mcp = OtherName("here it is call_tool(name, arguments, check=False)")
+        set_logging_level = OtherName("here it is Client(…, log_level=…)")
+        send_roots_list_changed = OtherName("here it is roots_changed()")
 
 
 class NeedsAsync:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import UNSET, Struct, field
 
 from .content import Block, Contents, Role, Text
-
-OTHER_NAMES: Final = {
-    "data": "use structured, or client.call_as(Type, …)",
-    "structured_content": "use structured",
-    "structuredContent": "use structured",
-    "isError": "use is_error",
-}
-"""Names of fastmcp and of the official SDK."""
+from .other_name import OtherName
 
 
 class ToolResult(Struct, omit_defaults=True, rename="camel"):
@@ -38,11 +31,10 @@ class ToolResult(Struct, omit_defaults=True, rename="camel"):
         """All text of the content; empty if it has none."""
         return "\n".join(block.text for block in self.content if isinstance(block, Text))
 
-    if not TYPE_CHECKING:  # for type checkers, unknown attributes stay unknown
-
-        def __getattr__(self, name: str) -> Any:
-            hint = f": {OTHER_NAMES[name]}" if name in OTHER_NAMES else ""
-            raise AttributeError(f"'ToolResult' object has no attribute {name!r}{hint}", name=name, obj=self)
+    if not TYPE_CHECKING:  # names of fastmcp and of the official SDK
+        data = OtherName("use structured, or client.call_as(Type, …)")
+        structured_content = structuredContent = OtherName("use structured")
+        isError = OtherName("use is_error")
 
 
 class ReadResult(Struct):
