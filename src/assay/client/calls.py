@@ -156,13 +156,7 @@ class Calls(ABC):
         params: dict[str, Any] = {"name": name, "arguments": arguments if arguments is not None else {}}
         if meta is not None:
             params["_meta"] = dict(meta)
-        try:
-            raw = await self._call_tool(params, timeout, progress, idempotent)
-        except TypeError as error:
-            problem = unencodable(name, arguments)
-            if not problem:
-                raise
-            raise TypeError(problem) from error
+        raw = await self._call_tool(params, timeout, progress, idempotent)
         try:
             result = _tool_result_decoder()(raw)
         except (msgspec.DecodeError, RecursionError):
@@ -216,6 +210,11 @@ class Calls(ABC):
         except ServerError as error:
             if not await self._may_help(error, timeout):
                 raise
+        except TypeError as error:
+            problem = unencodable(params["name"], params["arguments"])
+            if problem:
+                raise TypeError(problem) from error
+            raise
         return await self._request("tools/call", params, timeout, progress, idempotent)
 
     async def _may_help(self, error: ServerError, timeout: float | None) -> bool:

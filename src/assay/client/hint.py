@@ -115,9 +115,9 @@ def refuse_positional(call: str, alternative: str = "") -> NoReturn:
     raise TypeError(BY_NAME.format(call, alternative))
 
 
-def unencodable(tool: str, arguments: Mapping[str, Any] | None) -> str:
+def unencodable(tool: str, arguments: Any) -> str:
     """Which argument cannot be written as JSON, and why; empty if all can."""
-    for name, value in (arguments or {}).items():
+    for name, value in arguments.items() if isinstance(arguments, Mapping) else ():
         try:
             msgspec.json.encode(value)
         except (TypeError, ValueError, OverflowError) as error:
