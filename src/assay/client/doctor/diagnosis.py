@@ -74,7 +74,7 @@ async def _walk_url(address: Address, setup: Setup) -> AsyncIterator[Step]:
             return
     is_open = True
     if address.scheme in ("http", "https"):
-        async for step in _walk_http(address, hosts, setup):
+        async for step in _walk_http(address, setup):
             is_open = is_open and (step.name not in ("http", "auth") or step.status is not Status.FAILED)
             yield step
     if not is_open:
@@ -84,12 +84,12 @@ async def _walk_url(address: Address, setup: Setup) -> AsyncIterator[Step]:
         yield step
 
 
-async def _walk_http(address: Address, hosts: list[str], setup: Setup) -> AsyncIterator[Step]:
+async def _walk_http(address: Address, setup: Setup) -> AsyncIterator[Step]:
     step, reply = await ask(address, setup)
     yield step
     if reply is None or step.status is Status.FAILED:
         return
-    async for step in documents(address, hosts, reply, setup):
+    async for step in documents(address, reply, setup):
         yield step
     yield judge_credentials(reply, setup)
 

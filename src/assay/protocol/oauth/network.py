@@ -41,6 +41,12 @@ def zone_of(address: str) -> Zone:
     return Zone.PUBLIC if plain.is_global else Zone.PRIVATE
 
 
+def allowed_from(addresses: Iterable[str]) -> frozenset[Zone]:
+    """Where a server with these addresses may send its clients: what each of them allows. A server that adds a
+    private address to its public ones does not get further."""
+    return frozenset(Zone).intersection(*(ALLOWED[zone_of(address)] for address in addresses))
+
+
 def zone_of_all(addresses: Iterable[str]) -> Zone:
     """The zone of a host: the least public one of its addresses."""
     zones = {zone_of(address) for address in addresses}

@@ -168,7 +168,9 @@ class HttpLink(UrlLink):
             if reply.status not in REFUSALS or task.method == "DELETE":
                 return reply  # the end of a session is not worth an authorization
             version = None if self._revision is None else self._revision.date
-            refused = RefusedRequest(reply.status, reply.headers, address.url, generation, attempt, version)
+            refused = RefusedRequest(
+                reply.status, reply.headers, address.url, generation, attempt, version, reply.peer
+            )
             if not await authorizer.recover(refused):
                 return reply
         raise AssertionError
@@ -203,6 +205,8 @@ class HttpLink(UrlLink):
         except asyncio.CancelledError:
             connection.abort()
             raise
+        if reply.status in REFUSALS:
+            reply.peer = connection.peer
         if not connection.is_idle:  # busy with this response, or already with the next one
             self._leave(connection, reply)
         return reply

@@ -48,6 +48,12 @@ class HttpConnection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         self.is_open = True
 
+    @property
+    def peer(self) -> str:
+        """The address of the server."""
+        name = self._transport.get_extra_info("peername")
+        return str(name[0]) if isinstance(name, tuple) else ""
+
     def exchange(self, request: bytes, response: Response) -> None:
         """Send a request; its response goes to `response`."""
         if not self.is_open:  # it closed while the caller waited for its turn
