@@ -142,6 +142,10 @@ class HttpConnection(asyncio.Protocol):
 
     # Callbacks of the parser.
 
+    def on_message_begin(self) -> None:
+        if self._response is None:
+            self.abort()  # a second response: the next request must not get it
+
     def on_header(self, name: bytes, value: bytes) -> None:
         key = name.decode("latin-1").lower()
         text = value.decode("latin-1")
