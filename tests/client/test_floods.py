@@ -19,11 +19,13 @@ from assay.model.jsonrpc import Outcome
 from assay.protocol.codec import decode_message
 from tests.client.scripted import HttpRequest, Writer, answering, http_response, raw_http, result
 
+NONE, SILENT = Handlers(), Notices()
+
 
 class World:
     """An `Incoming` whose replies the server does not read, until `readable` is set."""
 
-    def __init__(self, handlers: Handlers = Handlers(), notices: Notices = Notices(), **limits: int) -> None:
+    def __init__(self, handlers: Handlers = NONE, notices: Notices = SILENT, **limits: int) -> None:
         self.sent: list[Outcome] = []
         self.waiting = 0
         self.readable = asyncio.Event()
@@ -56,8 +58,11 @@ class World:
         return json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **further}).encode()
 
     async def turns(self) -> None:
+        loop = asyncio.get_running_loop()
         for _ in range(5):
-            await asyncio.sleep(0)
+            turn = loop.create_future()
+            loop.call_soon(turn.set_result, None)
+            await turn
 
     async def finish(self) -> None:
         self.readable.set()

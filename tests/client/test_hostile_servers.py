@@ -323,7 +323,9 @@ async def test_a_server_that_always_ends_the_stream_does_not_choose_how_often_th
             writer.write(http_response("200 OK"))
         else:
             number = len(server.requests)
-            writer.write(http_response("200 OK", b"id: %d\nretry: 0\ndata:\n\n" % number, "text/event-stream"))
+            writer.write(
+                http_response("200 OK", b"id: %d\nretry: 0\ndata:\n\n" % number, "text/event-stream")
+            )
 
     async with raw_http(respond) as server, Client(server.url, revision=BEFORE) as client:
         with pytest.raises(Timeout):

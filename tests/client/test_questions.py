@@ -338,7 +338,9 @@ def test_roots_that_are_not_a_list_are_refused(roots: Any) -> None:
 
 
 async def test_invalid_notifications_are_logged_and_ignored(caplog: pytest.LogCaptureFixture) -> None:
-    incoming = Incoming(Handlers(), Notices(fail, fail), CallbackQueue(10), None, None, ClientLimits(), ChangeHub())  # type: ignore[arg-type]
+    incoming = Incoming(
+        Handlers(), Notices(fail, fail), CallbackQueue(10), None, None, ClientLimits(), ChangeHub()
+    )  # type: ignore[arg-type]
     incoming.progress["x"] = fail
     with caplog.at_level(logging.WARNING, "assay.client"):
         for method in ("progress", "message", "resources/updated", "cancelled"):

@@ -148,7 +148,9 @@ class Incoming:
         if change is None:
             change = Change("resource", msgspec.json.decode(params, type=_Uri).uri)
         if len(change.uri or "") > URI_CHARACTERS:
-            self.warnings.add("the server announced a change of a URI of %d characters", len(change.uri or ""))
+            self.warnings.add(
+                "the server announced a change of a URI of %d characters", len(change.uri or "")
+            )
             return
         if self.streams is None:
             self._hub.observe(change)

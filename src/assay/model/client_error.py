@@ -44,7 +44,7 @@ def visible(text: str) -> str:
 
 
 class ClientError(AssayError):
-    """Base of all errors of a client. Their texts may quote a server, so nothing in them acts on a terminal."""
+    """Base of all errors of a client. Their texts may quote a server: nothing in them acts on a terminal."""
 
     def __str__(self) -> str:
         from .visible import visible_lines

@@ -137,7 +137,7 @@ async def test_a_place_that_another_user_prepared_is_refused(tmp_path: Path, kin
         os.mkfifo(file, 0o600)
     else:
         file.mkdir(0o700)
-    with pytest.raises(AuthorizationFailed, match="cannot be read|is not a file"):
+    with pytest.raises(AuthorizationFailed, match=r"cannot be read|is not a file"):
         await storage.load("key")
 
 

@@ -77,8 +77,8 @@ def data_of(blocks: Iterable[Any]) -> Iterator[bytes]:
 
 def save(blocks: list[Any], output: Path) -> None:
     """Write the data of a result to a file, several ones to `name-2.png` and so on; text if there is nothing
-    else. `-` is standard output. Only the file that the user names is overwritten: the server decides how many
-    there are.
+    else. `-` is standard output. Only the file that the user names is overwritten: how many there are is the
+    server's choice.
 
     Raises:
         CommandFailed: there is nothing to write, or it cannot be written.
@@ -91,7 +91,10 @@ def save(blocks: list[Any], output: Path) -> None:
         return
     if len(parts) > MOST_FILES:
         raise CommandFailed(ExitCode.INCOMPLETE, f"the result is {len(parts)} files, more than {MOST_FILES}")
-    paths = [output, *(output.with_name(f"{output.stem}-{n}{output.suffix}") for n in range(2, len(parts) + 1))]
+    paths = [
+        output,
+        *(output.with_name(f"{output.stem}-{n}{output.suffix}") for n in range(2, len(parts) + 1)),
+    ]
     existing = next((path for path in paths[1:] if os.path.lexists(path)), None)
     if existing is not None:
         problem = f"the result has several parts, and {existing} exists: nothing was written"

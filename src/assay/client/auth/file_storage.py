@@ -94,7 +94,9 @@ def _check_owner(path: Path, status: os.stat_result) -> None:
     if os.name != "posix":
         return
     if status.st_uid != os.geteuid():
-        raise AuthorizationFailed(f"{path} belongs to another user, who may have chosen the tokens: delete it")
+        raise AuthorizationFailed(
+            f"{path} belongs to another user, who may have chosen the tokens: delete it"
+        )
     if stat.S_IMODE(status.st_mode) & 0o077:
         raise AuthorizationFailed(
             f"others can read the tokens in {path}: delete the file, or run chmod 600 on it"

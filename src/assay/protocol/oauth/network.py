@@ -42,8 +42,8 @@ def zone_of(address: str) -> Zone:
 
 
 def allowed_from(addresses: Iterable[str]) -> frozenset[Zone]:
-    """Where a server with these addresses may send its clients: what each of them allows. A server that adds a
-    private address to its public ones does not get further."""
+    """Where a server with these addresses may send its clients: what each of them allows. A server that adds
+    a private address to its public ones does not get further."""
     return frozenset(Zone).intersection(*(ALLOWED[zone_of(address)] for address in addresses))
 
 

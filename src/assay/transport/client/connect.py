@@ -32,9 +32,7 @@ async def connect(
     context = (tls or ssl.create_default_context()) if address.is_encrypted else None
     try:
         async with asyncio.timeout(timeout):
-            return await _connect_to_any(
-                make, address, context, timeout, hosts or await _resolve(address)
-            )
+            return await _connect_to_any(make, address, context, timeout, hosts or await _resolve(address))
     except TimeoutError as error:
         raise unreachable(address, f"no answer in {timeout:g} s; is a firewall in between?") from error
     except ssl.SSLError as error:

@@ -69,8 +69,10 @@ async def probe(
     limits: ClientLimits,
     hosts: list[str] | None = None,
 ) -> ProbeReply:
-    """Send a request with these lines of its head. Redirects are not followed. `hosts` are the addresses to connect
-    to, if they were checked already.
+    """Send a request with these lines of its head. Redirects are not followed.
+
+    Args:
+        hosts: IP addresses to connect to, if they were looked up and checked already.
 
     Raises:
         ClientError: no connection, or no valid response.
