@@ -95,7 +95,7 @@ class _Reader:
         address = read_address(url)
         if address.scheme not in ("http", "https"):
             raise Unusable("not an http(s) URL")
-        if address.origin == self._server.origin:
+        if address.origin == self._server.origin and self._peer:
             return address, [self._peer]
         entries = await asyncio.get_running_loop().getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM

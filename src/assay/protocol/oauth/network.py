@@ -29,7 +29,10 @@ ALLOWED: Final = {
 
 
 def zone_of(address: str) -> Zone:
-    ip = ipaddress.ip_address(address.partition("%")[0])
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return Zone.SPECIAL  # unknown, as of a connection that was reset at once
     plain = getattr(ip, "ipv4_mapped", None) or ip
     if plain.is_loopback:
         return Zone.LOOPBACK
@@ -44,7 +47,8 @@ def zone_of(address: str) -> Zone:
 def allowed_from(addresses: Iterable[str]) -> frozenset[Zone]:
     """Where a server with these addresses may send its clients: what each of them allows. A server that adds
     a private address to its public ones does not get further."""
-    return frozenset(Zone).intersection(*(ALLOWED[zone_of(address)] for address in addresses))
+    allowed = [ALLOWED[zone_of(address)] for address in addresses]
+    return frozenset(Zone).intersection(*allowed) if allowed else frozenset()
 
 
 def zone_of_all(addresses: Iterable[str]) -> Zone:
