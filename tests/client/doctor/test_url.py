@@ -431,3 +431,20 @@ async def test_invalid_arguments_are_refused_before_anything_is_sent(
 ) -> None:
     with pytest.raises(ValueError, match=r"."):
         await diagnose(url, **options)
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "200 OK", "500 Internal Server Error"])
+async def test_a_server_that_repeats_the_credentials_does_not_bring_them_into_the_diagnosis(
+    status: str,
+) -> None:
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        echo = json.dumps(request.headers)
+        challenge = f'WWW-Authenticate: Bearer error_description="{request.headers["x-key"]}"\r\n'
+        writer.write(http_response(status, echo.encode(), "text/plain", challenge))
+
+    headers = {"Authorization": "Bearer top-secret", "X-Key": "k-123456"}
+    async with raw_http(respond) as raw:
+        text = json.dumps(
+            [step.detail + step.fix for step in (await diagnose(raw.url, headers=headers)).steps]
+        )
+    assert "top-secret" not in text and "k-123456" not in text and "(hidden)" in text

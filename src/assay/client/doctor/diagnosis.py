@@ -13,7 +13,7 @@ from . import network, process
 from .conversation import converse, make_client
 from .document import documents
 from .endpoint import ask, judge_credentials
-from .step import Diagnosis, Setup, Status, Step, skipped
+from .step import Diagnosis, Setup, Status, Step, skipped, without_secrets
 
 if TYPE_CHECKING:
     from assay.client.auth.selection import Auth
@@ -54,8 +54,9 @@ async def examine(target: str | Stdio, setup: Setup) -> AsyncIterator[Step]:
     """
     make_client(target, setup)  # refuses invalid options before anything is sent
     walk = _walk_url(read_address(target), setup) if isinstance(target, str) else _walk_command(target, setup)
+    secrets = setup.secrets
     async for step in walk:
-        yield step
+        yield without_secrets(step, secrets)
 
 
 async def _walk_url(address: Address, setup: Setup) -> AsyncIterator[Step]:
