@@ -246,6 +246,14 @@ def test_uris_with_a_server_lead_back(uri: str, prefixed: str | None) -> None:
         assert prefixes.split_uri(prefixed) == ("my server", uri)
 
 
+def test_a_uri_without_a_scheme_cannot_lead_to_another_server() -> None:
+    """A server's result may have any text as a URI."""
+    prefixes = Prefixes(["good", "evil"])
+    link = prefixes.outward("evil", {"type": "resource_link", "uri": "good/secret"})["uri"]
+    with pytest.raises(ValueError, match="no server for"):
+        prefixes.split_uri(link)
+
+
 @pytest.mark.parametrize("name", ["x", "", "_", "my server_x", "ünïcode"])
 def test_names_with_a_server_lead_back(name: str) -> None:
     prefixes = Prefixes(["my server", "my"])

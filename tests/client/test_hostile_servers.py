@@ -21,8 +21,10 @@ from assay import (
     InvalidAnswer,
     Timeout,
 )
+from assay.model.definition import ToolDefinition
 from assay.protocol.framing.websocket import Ping
 from assay.revisions.registry import HANDSHAKE
+from assay.transport.client.http import HttpLink
 from assay.transport.client.url import read_address
 from assay.transport.client.websocket import WebSocketLink
 from tests.client.scripted import (
@@ -296,3 +298,60 @@ class RecordingTransport(asyncio.Transport):
 
     def is_closing(self) -> bool:
         return False
+
+
+@pytest.mark.parametrize("further", [http_response("200 OK", b"{}"), b"HTTP/1.1 200 OK\r\nContent-Le"])
+async def test_a_response_that_was_not_requested_is_not_taken_for_the_next_one(further: bytes) -> None:
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        name = request.message["params"]["name"]
+        text = {"content": [{"type": "text", "text": name}]}
+        writer.write(http_response("200 OK", result(request, text)) + (further if name == "first" else b""))
+
+    async with raw_http(answering(respond)) as server, Client(server.url, timeout=PATIENCE) as client:
+        assert (await client.call("first")).text == "first"
+        texts = await asyncio.gather(*(client.call(name) for name in ("a", "b", "c")))
+        assert [answer.text for answer in texts] == ["a", "b", "c"]
+
+
+async def test_a_server_that_always_ends_the_stream_does_not_choose_how_often_the_client_returns() -> None:
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        if request.method == "POST" and request.message.get("method") == "initialize":
+            writer.write(http_response("200 OK", result(request, INITIALIZED)))
+        elif request.method == "POST" and "id" not in request.message:
+            writer.write(http_response("202 Accepted"))
+        elif request.method == "DELETE":
+            writer.write(http_response("200 OK"))
+        else:
+            number = len(server.requests)
+            writer.write(
+                http_response("200 OK", b"id: %d\nretry: 0\ndata:\n\n" % number, "text/event-stream")
+            )
+
+    async with raw_http(respond) as server, Client(server.url, revision=BEFORE) as client:
+        with pytest.raises(Timeout):
+            await client.call_tool("anything", timeout=0.5)
+        assert 6 <= sum(request.method == "GET" for request in server.requests) <= 11
+
+
+async def test_names_of_tools_that_always_differ_do_not_add_up() -> None:
+    link = HttpLink(read_address("http://127.0.0.1/"), LIMITS)
+    schema = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
+    for number in range(5):
+        link.learn([ToolDefinition(name=f"{kind}{number}", input_schema=schema) for kind in "ab"])
+    assert [*link._parameters] == ["a4", "b4"]
+
+
+async def test_a_stored_result_does_not_keep_the_message_around_it() -> None:
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        value = {"contents": [{"uri": "a:b", "text": "x"}], "ttlMs": 60_000, "resultType": "complete"}
+        message = {"jsonrpc": "2.0", "id": request.message["id"], "padding": "x" * MIB, "result": value}
+        writer.write(http_response("200 OK", json.dumps(message).encode()))
+
+    async with raw_http(answering(respond)) as server, Client(server.url, limits=LIMITS) as client:
+        await client.read("a:0")
+        tracemalloc.start()
+        for number in range(1, 9):
+            await client.read(f"a:{number}")
+        held = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert len(server.requests) == 10 and held < 6 * MIB

@@ -141,7 +141,7 @@ async def test_changed_roots_are_announced_where_the_revision_has_that() -> None
 
 async def test_changes_of_another_stream_are_ignored() -> None:
     changes: list[Any] = []
-    incoming = Incoming(Handlers(), Notices(), CallbackQueue(9), None, None, 1, ChangeHub())  # type: ignore[arg-type]
+    incoming = Incoming(Handlers(), Notices(), CallbackQueue(9), None, None, ClientLimits(), ChangeHub())  # type: ignore[arg-type]
     incoming.streams = {"assay-2": CallbackStream(changes.append)}
     for stream in ("assay-1", "assay-2"):
         meta = f'{{"_meta":{{"io.modelcontextprotocol/subscriptionId":"{stream}"}}}}'
@@ -338,7 +338,9 @@ def test_roots_that_are_not_a_list_are_refused(roots: Any) -> None:
 
 
 async def test_invalid_notifications_are_logged_and_ignored(caplog: pytest.LogCaptureFixture) -> None:
-    incoming = Incoming(Handlers(), Notices(fail, fail), CallbackQueue(10), None, None, 1, ChangeHub())  # type: ignore[arg-type]
+    incoming = Incoming(
+        Handlers(), Notices(fail, fail), CallbackQueue(10), None, None, ClientLimits(), ChangeHub()
+    )  # type: ignore[arg-type]
     incoming.progress["x"] = fail
     with caplog.at_level(logging.WARNING, "assay.client"):
         for method in ("progress", "message", "resources/updated", "cancelled"):

@@ -7,9 +7,12 @@ import asyncio
 import inspect
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from .log import client_logger
+
+WAITING_BYTES: Final = 1024 * 1024
+"""Size of the notifications that wait, as they arrived. The first one may be larger."""
 
 Callback = Callable[[Any], Awaitable[None] | None]
 
@@ -19,13 +22,14 @@ class CallbackQueue:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._waiting: deque[tuple[Callback, Any]] = deque()
+        self._waiting: deque[tuple[Callback, Any, int]] = deque()
+        self._bytes = 0
         self._task: asyncio.Task[None] | None = None
         self._dropped = False
 
-    def post(self, callback: Callback, notice: Any) -> None:
+    def post(self, callback: Callback, notice: Any, size: int = 0) -> None:
         if self._task is not None:
-            self._hold(callback, notice)
+            self._hold(callback, notice, size)
             return
         try:
             pending = callback(notice)
@@ -35,9 +39,11 @@ class CallbackQueue:
         if inspect.isawaitable(pending):
             self._task = asyncio.get_running_loop().create_task(self._work(pending))
 
-    def _hold(self, callback: Callback, notice: Any) -> None:
-        if len(self._waiting) < self._limit:
-            self._waiting.append((callback, notice))
+    def _hold(self, callback: Callback, notice: Any, size: int) -> None:
+        has_room = not self._waiting or self._bytes + size <= WAITING_BYTES
+        if len(self._waiting) < self._limit and has_room:
+            self._bytes += size
+            self._waiting.append((callback, notice, size))
         elif not self._dropped:
             self._dropped = True
             client_logger().warning("a callback is slower than the server: notifications are dropped")
@@ -46,7 +52,8 @@ class CallbackQueue:
         try:
             await _finish(pending)
             while self._waiting:
-                callback, notice = self._waiting.popleft()
+                callback, notice, size = self._waiting.popleft()
+                self._bytes -= size
                 try:
                     following = callback(notice)
                 except Exception:
@@ -66,6 +73,7 @@ class CallbackQueue:
 
     async def close(self) -> None:
         self._waiting.clear()
+        self._bytes = 0
         task = self._task
         if task is not None and task is not asyncio.current_task():
             task.cancel()

@@ -7,9 +7,10 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
-from msgspec import Raw, Struct, field
+from msgspec import Raw, Struct, UnsetType, field
 
-from assay.model.client_error import ClientError, ConnectionFailed, ServerError
+from assay.model.client_error import ClientError, ConnectionFailed, InvalidAnswer, ServerError
+from assay.model.client_limits import ClientLimits
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, RpcError
 from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
 from assay.model.notice import Change, LogMessage, Progress
@@ -23,8 +24,12 @@ from .listening import read_filter
 
 if TYPE_CHECKING:
     from .page_visit import Completions
-from .log import client_logger
+from .log import ServerWarnings, client_logger
 
+PROGRESS_CHARACTERS: Final = 4096
+"""Of the message of a progress report: many may wait."""
+URI_CHARACTERS: Final = 8192
+"""Of a URI in an announced change: many may wait."""
 CHANGES: Final = {
     "notifications/tools/list_changed": Change("tools"),
     "notifications/prompts/list_changed": Change("prompts"),
@@ -82,7 +87,7 @@ class Incoming:
         queue: CallbackQueue,
         tasks: Tasks,
         reply: Callable[[Outcome], Coroutine[Any, Any, None]],
-        most_questions: int,
+        limits: ClientLimits,
         hub: ChangeHub,
     ) -> None:
         self._handlers = handlers
@@ -90,9 +95,13 @@ class Incoming:
         self._queue = queue
         self._tasks = tasks
         self._reply = reply
-        self._most_questions = most_questions
+        self._most_questions = limits.questions
+        self._most_bytes = limits.message_bytes
         self._hub = hub
+        self.warnings = ServerWarnings()
         self._questions: dict[RequestId, asyncio.Task[None]] = {}
+        """Those that are answered, until their replies are sent."""
+        self._question_bytes = 0
         self._replies = 0
         self.progress: dict[RequestId, Callback] = {}
         """Callbacks of the calls in progress, by their progress token."""
@@ -110,7 +119,7 @@ class Incoming:
             elif method in CHANGES or method == "notifications/resources/updated":
                 self._on_change(method, message.params)
             elif method == "notifications/message" and self._notices.on_log is not None:
-                self._on_log(self._notices.on_log, msgspec.json.decode(message.params, type=LogMessage))
+                self._on_log(self._notices.on_log, message.params)
             elif method == "notifications/cancelled":
                 self._on_cancelled(message.params)
             elif method == "notifications/subscriptions/acknowledged":
@@ -118,24 +127,31 @@ class Incoming:
             elif method == "notifications/elicitation/complete" and self.completions is not None:
                 self.completions.take(message.params)
         except (msgspec.DecodeError, RecursionError) as error:
-            client_logger().warning("the server sent an invalid %s: %s", method, error)
+            self.warnings.add("the server sent an invalid %s: %s", method, error)
 
-    def _on_log(self, callback: Callback, message: LogMessage) -> None:
+    def _on_log(self, callback: Callback, params: Raw) -> None:
+        message = msgspec.json.decode(params, type=LogMessage)
         # A server that cannot set a level sends everything.
         if message.is_at_least(self._notices.log_level):
-            self._queue.post(callback, message)
+            self._queue.post(callback, message, len(memoryview(params)))
 
     def _on_progress(self, params: Raw) -> None:
         if self.progress:
             notice = msgspec.json.decode(params, type=_ProgressParams)
             callback = self.progress.get(notice.progress_token)
             if callback is not None:
-                self._queue.post(callback, Progress(notice.progress, notice.total, notice.message))
+                text = notice.message and notice.message[:PROGRESS_CHARACTERS]
+                self._queue.post(callback, Progress(notice.progress, notice.total, text))
 
     def _on_change(self, method: str, params: Raw) -> None:
         change = CHANGES.get(method)
         if change is None:
             change = Change("resource", msgspec.json.decode(params, type=_Uri).uri)
+        if len(change.uri or "") > URI_CHARACTERS:
+            self.warnings.add(
+                "the server announced a change of a URI of %d characters", len(change.uri or "")
+            )
+            return
         if self.streams is None:
             self._hub.observe(change)
             self._hub.publish(change)
@@ -178,13 +194,31 @@ class Incoming:
     def ask(self, message: Envelope) -> None:
         """Take a question; its answer is sent when the handler returns."""
         request_id: Any = message.id
+        # A copy, because the original refers to the whole message.
+        params = Raw(b"{}") if isinstance(message.params, UnsetType) else message.params.copy()
+        size = len(memoryview(params))
         if message.method == "ping":
             self._reply_soon(Reply(request_id, {}))
-        elif len(self._questions) >= self._most_questions or request_id in self._questions:
+        elif self._is_busy(request_id, size):
             busy = RpcError(INVALID_REQUEST, f"too many questions at once: limit {self._most_questions}")
             self._reply_soon(error_reply(busy, request_id))
         else:
-            self._questions[request_id] = self._tasks.spawn(self._answer(message))
+            self._question_bytes += size
+            task = self._tasks.spawn(self._answer(request_id, message.method, params))
+            self._questions[request_id] = task
+            task.add_done_callback(lambda _: self._forget(request_id, size))
+
+    def _is_busy(self, request_id: RequestId, size: int) -> bool:
+        return (
+            len(self._questions) >= self._most_questions
+            or request_id in self._questions
+            or self._question_bytes + size > self._most_bytes
+        )
+
+    def _forget(self, request_id: RequestId, size: int) -> None:
+        """Only now, not when the handler returned: replies that the server does not read take memory."""
+        self._question_bytes -= size
+        self._questions.pop(request_id, None)
 
     def _reply_soon(self, outcome: Outcome) -> None:
         """Reply, unless the server does not read the replies: those that wait would take ever more memory."""
@@ -196,18 +230,14 @@ class Incoming:
     def _on_replied(self, task: asyncio.Task[None]) -> None:
         self._replies -= 1
 
-    async def _answer(self, message: Envelope) -> None:
-        request_id: Any = message.id
-        method: Any = message.method
+    async def _answer(self, request_id: RequestId, method: Any, params: Raw) -> None:
         try:
-            outcome: Outcome = Reply(request_id, await self._handlers.answer(method, message.params))
+            outcome: Outcome = Reply(request_id, await self._handlers.answer(method, params))
         except RpcError as error:
             outcome = error_reply(error, request_id)
         except Exception:
             client_logger().exception("the handler for %s failed", method)
             outcome = error_reply(RpcError(INTERNAL_ERROR, "the client's handler failed"), request_id)
-        finally:
-            self._questions.pop(request_id, None)
         await self._reply(outcome)
 
     async def visit_pages(self, error: ServerError, timeout: float | None) -> bool:
@@ -218,7 +248,13 @@ class Incoming:
         return await self.completions.visit(error, self._handlers, timeout, self._most_questions)
 
     async def answer_all(self, requests: Mapping[str, Any]) -> dict[str, Any]:
-        """The answers to the questions of a result, by their keys. A handler's exception is the caller's."""
+        """The answers to the questions of a result, by their keys. A handler's exception is the caller's.
+
+        Raises:
+            InvalidAnswer: too many questions.
+        """
+        if len(requests) > self._most_questions:
+            raise InvalidAnswer(f"the server asks {len(requests)} questions: limit {self._most_questions}")
         return {
             key: await self._handlers.answer(request.method, request.params)
             for key, request in requests.items()

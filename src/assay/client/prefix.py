@@ -65,9 +65,10 @@ class Prefixes:
         Raises:
             ValueError: no server has this URI.
         """
-        start = _path_start(uri) or 0
+        # One without a scheme has no server in it: it comes from a server as it is, which could name another.
+        start = _path_start(uri)
         part, separator, rest = uri[start:].partition("/")
-        server = self._servers.get(part) if separator else None
+        server = self._servers.get(part) if separator and start is not None else None
         if server is None:
             known = ", ".join(f"scheme://{part}/…" for part in self._servers)
             raise ValueError(f"no server for {uri!r:.200}: URIs are {known}")

@@ -143,7 +143,9 @@ class ResultCache:
         self._drop(key)
         if generation != self.generation or hints.ttl_ms <= 0 or size > self._limits.cache_bytes:
             return
-        self._entries[key] = _Entry(results, self._clock() + hints.ttl_ms / 1000, size, hints.is_private)
+        # Copies, because a result refers to its whole message, which may be far larger.
+        copies = [result.copy() for result in results]
+        self._entries[key] = _Entry(copies, self._clock() + hints.ttl_ms / 1000, size, hints.is_private)
         self._size += size
         while self._size > self._limits.cache_bytes:
             self._drop(next(iter(self._entries)))

@@ -89,7 +89,7 @@ class Session:
             self._queue,
             self,
             self._answer,
-            settings.limits.questions,
+            settings.limits,
             settings.hub,
         )
         self._sent = Correlation(received_error, ClientClosed)
@@ -326,7 +326,7 @@ class Session:
         elif message.id is UNSET:
             self._incoming.notify(message)
         elif self.agreement is not None and self.agreement.revision.asking is Asking.BY_RETRY:
-            client_logger().warning(
+            self._incoming.warnings.add(
                 "the server sent a request, which its revision does not allow: %s", message.method
             )
         else:
@@ -334,7 +334,7 @@ class Session:
 
     def _note_unmatched(self, message: Envelope) -> None:
         if message.error is not UNSET:
-            client_logger().warning(
+            self._incoming.warnings.add(
                 "the server sent an error without a request: %s", received_error(message.error)
             )
         self._unmatched = f"\n  the server answered an unknown id: {visible(repr(message.id)[:100])}"

@@ -44,7 +44,12 @@ def visible(text: str) -> str:
 
 
 class ClientError(AssayError):
-    """Base of all errors of a client."""
+    """Base of all errors of a client. Their texts may quote a server: nothing in them acts on a terminal."""
+
+    def __str__(self) -> str:
+        from .visible import visible_lines
+
+        return visible_lines(super().__str__())
 
 
 class ConnectionFailed(ClientError, ConnectionError):
@@ -120,7 +125,7 @@ class HttpFailure(ClientError):
         self.hint = hint
 
     def __str__(self) -> str:
-        hint = f"; {self.hint}" if self.hint else ""
+        hint = f"; {visible(self.hint)}" if self.hint else ""
         body = f"\n  body: {visible(self.body)}" if self.body.strip() else ""
         return f"HTTP status {self.status} from {visible(self.url)}{hint}{body}"
 

@@ -38,10 +38,12 @@ class ClientLimits(Struct, frozen=True, kw_only=True):
     """How often the server may answer one request with questions."""
 
     questions: int = 64
-    """Questions of the server that are answered at the same time; further ones are refused."""
+    """Questions of the server that are answered at the same time, until their replies are sent, together at
+    most `message_bytes`; further ones are refused. Also the questions in one result."""
 
     notices: int = 1000
-    """Notifications that wait for an asynchronous callback; further ones are dropped, with a warning."""
+    """Notifications that wait for an asynchronous callback; further ones, and those beyond 1 MiB, are
+    dropped, with a warning."""
 
     connections: int = 100
     """HTTP connections for calls at the same time; further calls wait."""

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from assay.cli.exit_code import ExitCode
+from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.main import main
+from assay.cli.output.content import save
+from assay.model.content import Image
 from tests.cli.calls.calculator import in_thread, on_http
 from tests.cli.calls.hostile import SERVER
 from tests.client.scripted import HttpRequest, Writer, http_response, raw_http
@@ -207,6 +209,27 @@ def test_media_are_saved_to_numbered_files(run: Run, tmp_path: Path) -> None:
     assert "written: " in err
 
 
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_server_cannot_choose_which_files_are_overwritten(run: Run, tmp_path: Path, kind: str) -> None:
+    """How many files there are is decided by the server, so only the one with the user's name is replaced."""
+    named, further, target = tmp_path / "plot.png", tmp_path / "plot-2.png", tmp_path / "target"
+    named.write_bytes(b"old")
+    further.write_bytes(b"precious") if kind == "file" else further.symlink_to(target)
+    code, _, err = run("call", "picture", "-o", str(named))
+    assert code == 2 and "plot-2.png exists: nothing was written" in err and "delete it" in err
+    assert named.read_bytes() == b"old" and not target.exists()
+    further.unlink()
+    assert run("call", "picture", "-o", str(named))[0] == 0
+    assert named.read_bytes().endswith(b"first")
+
+
+def test_a_result_that_would_become_too_many_files_is_refused(tmp_path: Path) -> None:
+    parts = [Image(b"x", "image/png")] * 101
+    with pytest.raises(CommandFailed, match="101 files, more than 100"):
+        save(parts, tmp_path / "plot.png")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_resource_is_written_to_a_pipe_as_it_is(
     url: str, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -295,6 +318,8 @@ def test_listing_tools_loads_neither_the_lab_nor_a_server_nor_heavy_libraries() 
     code = """
 import sys
 from assay.cli.main import main
+from assay.cli.output.content import save
+from assay.model.content import Image
 from assay.cli.calls.session import run
 arguments, sys.argv = sys.argv, ["assay"]
 main(["tools", "--", sys.executable, "-c", "from assay import Server; Server('plain').run()"])

@@ -113,6 +113,9 @@ def test_a_user_may_decline_or_cancel(
         ("file:///etc/passwd", "", "decline", "declined: it is not the address of a web page"),
         ("https://good.example@evil.example/", "", "decline", "easily mistaken for another"),
         ("https://xn--pple-43d.com/", "", "decline", "easily mistaken for another"),
+        ("https://evil.example\\.good.example/", "", "decline", "browsers may read it differently"),
+        ("java\tscript:alert(1)", "", "decline", "browsers may read it differently"),
+        ("javascript:alert(1)", "", "decline", "it is not the address of a web page"),
     ],
 )
 def test_a_page_needs_the_users_consent_and_is_never_opened_by_itself(

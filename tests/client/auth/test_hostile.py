@@ -202,6 +202,8 @@ HOSTS = {
         ("https://mcp.internal", "http://localhost", "this machine"),
         ("https://mcp.internal", "https://cloud.example", "a special network"),
         ("http://localhost", "https://cloud.example", "a special network"),
+        ("https://both.example", "http://localhost", "this machine"),
+        ("https://both.example", "https://intranet.example", "a private network"),
     ],
 )
 async def test_a_server_cannot_lead_a_client_into_another_network(
@@ -209,6 +211,27 @@ async def test_a_server_cannot_lead_a_client_into_another_network(
 ) -> None:
     with pytest.raises(AuthorizationFailed, match=f"is in {zone}"):
         await guarded(server).send(HttpRequest("GET", f"{target}/metadata"))
+
+
+async def test_a_server_that_changes_its_address_does_not_choose_the_networks() -> None:
+    """DNS rebinding: the name resolved to a public address for the request, and now to this machine."""
+    http = guarded("http://localhost")
+    http.place("93.184.215.14")
+    with pytest.raises(AuthorizationFailed, match="is in a private network"):
+        await http.send(HttpRequest("GET", "https://intranet.example/metadata"))
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+async def test_the_address_at_which_the_server_was_reached_decides(
+    monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    places: list[str] = []
+    monkeypatch.setattr(HttpClient, "place", lambda self, peer: places.append(peer))
+    refusal = http_response("401 Unauthorized", extra="WWW-Authenticate: Bearer\r\n")
+    async with answering(refusal) as server:
+        with pytest.raises(AuthorizationFailed):
+            await Client(server.url.replace("http", scheme), auth=OAuth(headless=True)).open()
+    assert places == ["127.0.0.1"]
 
 
 def guarded(server: str, *trusted: str) -> HttpClient:

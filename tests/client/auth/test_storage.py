@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -122,6 +123,30 @@ async def test_a_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
         await storage.load("key")
     file.chmod(0o600)
     assert await storage.load("key") == "secret"
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "directory"])
+async def test_a_place_that_another_user_prepared_is_refused(tmp_path: Path, kind: str) -> None:
+    storage = FileStorage(tmp_path / "tokens")
+    await storage.save("key", "secret")
+    file = next((tmp_path / "tokens").iterdir())
+    file.rename(tmp_path / "elsewhere")
+    if kind == "link":
+        file.symlink_to(tmp_path / "elsewhere")
+    elif kind == "pipe":
+        os.mkfifo(file, 0o600)
+    else:
+        file.mkdir(0o700)
+    with pytest.raises(AuthorizationFailed, match=r"cannot be read|is not a file"):
+        await storage.load("key")
+
+
+async def test_a_file_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = FileStorage(tmp_path)
+    await storage.save("key", "secret")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(AuthorizationFailed, match="belongs to another user"):
+        await storage.load("key")
 
 
 async def test_a_file_without_bounds_is_refused(tmp_path: Path) -> None:

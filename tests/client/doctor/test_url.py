@@ -17,6 +17,7 @@ import pytest
 from assay.client.doctor import Diagnosis, Status, diagnose
 from assay.client.doctor.document import _Reader
 from assay.client.doctor.step import Setup
+from assay.transport.client.url import read_address
 from assay.transport.http1.tls import make_context
 from tests.cli.calls.calculator import on_http, server
 from tests.client.scripted import (
@@ -323,11 +324,39 @@ async def test_the_challenge_names_the_document() -> None:
     assert step(diagnosis, "metadata")[0] == "ok"
 
 
-async def test_a_public_server_cannot_point_into_a_private_network() -> None:
+@pytest.mark.parametrize(
+    ("peer", "url", "zone"),
+    [
+        ("93.184.215.14", "{raw}", "this machine"),
+        ("93.184.215.14", "https://10.0.0.5/", "a private network"),
+        ("10.0.0.5", "{raw}", "this machine"),
+        ("10.0.0.5", "http://169.254.169.254/latest", "a special network"),
+        ("127.0.0.1", "http://169.254.169.254/latest", "a special network"),
+    ],
+)
+async def test_a_server_cannot_point_into_another_network(peer: str, url: str, zone: str) -> None:
+    """By the address at which it was reached, not by what its name resolves to at another time."""
+    server = read_address("https://mcp.example/mcp")
     async with raw_http(protected({WELL_KNOWN: GOOD})) as raw:
-        _, document, problem = await _Reader(Setup(), private_allowed=False).first([raw.url])
+        _, document, problem = await _Reader(Setup(), server, peer).first([url.replace("{raw}", raw.url)])
         assert raw.requests == []
-    assert document is None and "private network" in problem
+    assert document is None and f"it is in {zone}" in problem
+
+
+async def test_a_document_is_read_from_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    names: list[str] = []
+
+    async def rebinding(host: str, port: int, **options: Any) -> Any:
+        names.append(host)
+        return [(0, 0, 0, "", ("127.0.0.1" if len(names) == 1 else "10.255.255.1", port))]
+
+    async with raw_http(protected({WELL_KNOWN: GOOD})) as raw:
+        url = raw.url.replace("127.0.0.1", "as.example")
+        monkeypatch.setattr(loop, "getaddrinfo", rebinding)
+        await _Reader(Setup(), read_address("http://mcp.example/mcp"), "127.0.0.1").first([url])
+        assert len(raw.requests) == 1
+    assert names == ["as.example"]
 
 
 CREDENTIALS = {
@@ -402,3 +431,20 @@ async def test_invalid_arguments_are_refused_before_anything_is_sent(
 ) -> None:
     with pytest.raises(ValueError, match=r"."):
         await diagnose(url, **options)
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "200 OK", "500 Internal Server Error"])
+async def test_a_server_that_repeats_the_credentials_does_not_bring_them_into_the_diagnosis(
+    status: str,
+) -> None:
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        echo = json.dumps(request.headers)
+        challenge = f'WWW-Authenticate: Bearer error_description="{request.headers["x-key"]}"\r\n'
+        writer.write(http_response(status, echo.encode(), "text/plain", challenge))
+
+    headers = {"Authorization": "Bearer top-secret", "X-Key": "k-123456"}
+    async with raw_http(respond) as raw:
+        text = json.dumps(
+            [step.detail + step.fix for step in (await diagnose(raw.url, headers=headers)).steps]
+        )
+    assert "top-secret" not in text and "k-123456" not in text and "(hidden)" in text

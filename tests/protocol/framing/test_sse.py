@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -168,3 +169,22 @@ def test_comments_without_end_never_reach_the_limit() -> None:
     parser = SseParser(20)
     assert parser.feed(b": alive\n" * 100) == []
     assert parser.comments == 100
+
+
+@pytest.mark.parametrize(
+    "line", [b"data\n", b"data:ab\n", b"id\n", b"event:x\n", b"retry:1\n", b":\n", b"x:\n"]
+)
+def test_an_event_of_many_small_lines_takes_little_more_memory_than_its_limit(line: bytes) -> None:
+    limit = 400_000
+    chunk = line * 1000
+    parser = SseParser(limit)
+    tracemalloc.start()
+    try:
+        for _ in range(2 * limit // len(chunk)):
+            parser.feed(chunk)
+    except SseTooLong:
+        pass
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 2 * limit

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.protocol.oauth.challenge import Challenge, read_challenge, read_scopes
+from assay.protocol.oauth.challenge import HEADER_CHARACTERS, Challenge, read_challenge, read_scopes
 
 METADATA = "https://mcp.example/.well-known/oauth-protected-resource"
 
@@ -47,3 +49,10 @@ def test_any_text_is_read(header: str) -> None:
 def test_what_is_not_a_scope_is_left_out() -> None:
     assert read_scopes('a "b" c\\d é f') == ("a", "f")
     assert read_scopes(7) == ()
+
+
+@pytest.mark.parametrize("repeated", [",", " ,", 'a="\\",', "a =", "Bearer ,", 'a="x",a'])
+def test_a_header_that_repeats_a_part_is_read_in_time_that_grows_with_its_length(repeated: str) -> None:
+    start = process_time()
+    read_challenge({"www-authenticate": repeated * (HEADER_CHARACTERS // len(repeated))})
+    assert process_time() - start < 0.5

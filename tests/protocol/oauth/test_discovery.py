@@ -10,7 +10,7 @@ from assay.model.client_error import AuthorizationFailed
 from assay.protocol.oauth.address import covers, server_url
 from assay.protocol.oauth.authorization_server import AuthorizationServer, find_server
 from assay.protocol.oauth.challenge import Challenge
-from assay.protocol.oauth.network import Zone, zone_of, zone_of_all
+from assay.protocol.oauth.network import Zone, allowed_from, zone_of, zone_of_all
 from assay.protocol.oauth.protected_resource import ProtectedResource, find_resource
 from tests.protocol.oauth.driving import Answers
 
@@ -156,6 +156,8 @@ def test_a_server_is_named_without_fragment_and_needless_slash(url: str, expecte
         ("::1", Zone.LOOPBACK),
         ("::ffff:127.0.0.1", Zone.LOOPBACK),
         ("169.254.169.254", Zone.SPECIAL),
+        ("", Zone.SPECIAL),
+        ("no address", Zone.SPECIAL),
         ("fe80::1%eth0", Zone.SPECIAL),
         ("0.0.0.0", Zone.SPECIAL),
         ("::", Zone.SPECIAL),
@@ -171,3 +173,10 @@ def test_an_address_is_in_a_zone(address: str, zone: Zone) -> None:
 
 def test_a_host_is_in_the_least_public_zone_of_its_addresses() -> None:
     assert zone_of_all(["93.184.215.14", "10.0.0.1"]) is Zone.PRIVATE
+
+
+def test_a_server_may_lead_only_where_all_its_addresses_allow() -> None:
+    assert allowed_from(["10.0.0.5"]) == {Zone.PUBLIC, Zone.PRIVATE}
+    assert allowed_from(["10.0.0.5", "93.184.215.14"]) == {Zone.PUBLIC}
+    assert allowed_from([""]) == {Zone.PUBLIC}
+    assert allowed_from([]) == frozenset()

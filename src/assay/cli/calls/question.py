@@ -12,6 +12,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.cli.output.stream import say, say_lines
 from assay.model.answer import Elicited
 from assay.model.question import ElicitationRequest
+from assay.protocol.oauth.address import AMBIGUOUS
 
 from .form import Cancelled, fill
 from .schema import Misfit, read_json
@@ -101,6 +102,8 @@ def _warn_of_misfit(answer: dict[str, Any], schema: Any) -> None:
 
 
 def _url_problem(url: str) -> str | None:
+    if AMBIGUOUS.search(url):
+        return "browsers may read it differently than it is shown"
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -65,9 +65,10 @@ def properties(schema: Any, root: Any) -> dict[str, Any]:
     return entries if isinstance(entries, dict) else {}
 
 
-def required(schema: Mapping[str, Any]) -> list[str]:
+def required(schema: Mapping[str, Any]) -> Collection[str]:
+    """In their order; quick to look in, however many there are."""
     names = schema.get("required")
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return dict.fromkeys(name for name in names if isinstance(name, str)) if isinstance(names, list) else {}
 
 
 def choices(schema: Mapping[str, Any]) -> list[tuple[Any, str]] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,8 @@ from .offer import pretty
 from .stream import emit_bytes, say
 
 SAVE: Final = "--output FILE saves it"
+MOST_FILES: Final = 100
+"""That one result may become."""
 
 
 def result_text(result: ToolResult) -> str:
@@ -74,7 +77,8 @@ def data_of(blocks: Iterable[Any]) -> Iterator[bytes]:
 
 def save(blocks: list[Any], output: Path) -> None:
     """Write the data of a result to a file, several ones to `name-2.png` and so on; text if there is nothing
-    else. `-` is standard output.
+    else. `-` is standard output. Only the file that the user names is overwritten: how many there are is the
+    server's choice.
 
     Raises:
         CommandFailed: there is nothing to write, or it cannot be written.
@@ -85,9 +89,18 @@ def save(blocks: list[Any], output: Path) -> None:
     if str(output) == "-":
         emit_bytes(b"".join(parts))
         return
-    for number, data in enumerate(parts, 1):
-        path = output if number == 1 else output.with_name(f"{output.stem}-{number}{output.suffix}")
-        _write(path, data)
+    if len(parts) > MOST_FILES:
+        raise CommandFailed(ExitCode.INCOMPLETE, f"the result is {len(parts)} files, more than {MOST_FILES}")
+    paths = [
+        output,
+        *(output.with_name(f"{output.stem}-{n}{output.suffix}") for n in range(2, len(parts) + 1)),
+    ]
+    existing = next((path for path in paths[1:] if os.path.lexists(path)), None)
+    if existing is not None:
+        problem = f"the result has several parts, and {existing} exists: nothing was written"
+        raise CommandFailed(ExitCode.USAGE, problem, "delete it, or name another file")
+    for path, data in zip(paths, parts, strict=True):
+        _write(path, data, "wb" if path is output else "xb")
         say(f"written: {path} ({len(data)} bytes)")
 
 
@@ -96,9 +109,10 @@ def _text_of(blocks: list[Any]) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, data: bytes, mode: str) -> None:
     try:
-        path.write_bytes(data)
+        with path.open(mode) as file:
+            file.write(data)
     except OSError as error:
         problem = f"cannot write {path}: {error.strerror}"
         raise CommandFailed(ExitCode.USAGE, problem, "name another file") from error

@@ -8,6 +8,8 @@ from typing import Final
 
 MOST: Final = 110
 """Columns, however wide the terminal is: longer lines are hard to read."""
+LONGEST: Final = 20_000
+"""Characters of a line that is wrapped: for a word without end, wrapping takes long."""
 
 
 def width() -> int | None:
@@ -22,7 +24,7 @@ def width() -> int | None:
 def indented(text: str, indent: str, columns: int | None, hanging: str = "") -> Iterator[str]:
     """The lines of a text, each with this indent; the rest of a wrapped line with `hanging` more."""
     for line in text.strip().splitlines():
-        if columns is None or len(line) + len(indent) <= columns:
+        if columns is None or len(line) + len(indent) <= columns or len(line) > LONGEST:
             yield f"{indent}{line}".rstrip()
         else:
             yield from _wrapped(line, indent, hanging, columns)

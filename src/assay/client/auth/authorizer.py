@@ -91,6 +91,8 @@ class TokenAuthorizer:
 
     async def recover(self, refused: RefusedRequest) -> bool:
         challenge = read_challenge(refused.headers)
+        if refused.peer:
+            self._http.place(refused.peer)
         has_nonce = self._proofs is not None and self._proofs.learn(refused.url, refused.headers)
         if has_nonce and challenge.needs_nonce:
             return refused.attempt < ATTEMPTS

@@ -14,6 +14,10 @@ from typing import Final
 from assay.model.client_error import AuthorizationFailed
 
 FILE_BYTES: Final = 1024 * 1024
+# A link could lead to another file, and opening a pipe could wait for ever.
+FLAGS: Final = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+)
 
 
 class FileStorage:
@@ -29,7 +33,7 @@ class FileStorage:
     async def load(self, key: str) -> str | None:
         """
         Raises:
-            AuthorizationFailed: others can read the file, or it cannot be read.
+            AuthorizationFailed: others can read the file or have written it, or it cannot be read.
         """
         return await asyncio.to_thread(self._load, self._path(key))
 
@@ -48,12 +52,8 @@ class FileStorage:
 
     def _load(self, path: Path) -> str | None:
         try:
-            with path.open("rb") as file:
-                mode = os.fstat(file.fileno()).st_mode
-                if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
-                    raise AuthorizationFailed(
-                        f"others can read the tokens in {path}: delete the file, or run chmod 600 on it"
-                    )
+            with os.fdopen(os.open(path, FLAGS), "rb") as file:
+                _check_owner(path, os.fstat(file.fileno()))
                 content = file.read(FILE_BYTES + 1)
         except FileNotFoundError:
             return None
@@ -82,3 +82,22 @@ class FileStorage:
                 raise
         except OSError as error:
             raise AuthorizationFailed(f"the tokens cannot be written to {path}: {error.strerror}") from error
+
+
+def _check_owner(path: Path, status: os.stat_result) -> None:
+    """
+    Raises:
+        AuthorizationFailed: the file is not private to this user.
+    """
+    if not stat.S_ISREG(status.st_mode):
+        raise AuthorizationFailed(f"{path} is not a file: delete it")
+    if os.name != "posix":
+        return
+    if status.st_uid != os.geteuid():
+        raise AuthorizationFailed(
+            f"{path} belongs to another user, who may have chosen the tokens: delete it"
+        )
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        raise AuthorizationFailed(
+            f"others can read the tokens in {path}: delete the file, or run chmod 600 on it"
+        )

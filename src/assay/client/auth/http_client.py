@@ -14,7 +14,7 @@ from assay.model.client_error import AuthorizationFailed
 from assay.model.error import MissingExtra
 from assay.protocol.oauth.address import PORTS, check_url, origin, split
 from assay.protocol.oauth.effect import HttpRequest, HttpResponse
-from assay.protocol.oauth.network import ALLOWED, Zone, zone_of_all
+from assay.protocol.oauth.network import Zone, allowed_from, zone_of_all
 
 BODY_BYTES: Final = 256 * 1024
 REDIRECTS: Final = 5
@@ -60,7 +60,12 @@ class HttpClient:
         self._trusted = {urlsplit(url).hostname for url in trusted}
         self._tls = tls
         self._resolve = resolve
-        self._zone: Zone | None = None
+        self._allowed: frozenset[Zone] | None = None
+
+    def place(self, peer: str) -> None:
+        """The address at which the server was reached. To look up its name again could have another result:
+        its owner would choose the networks that it may lead to."""
+        self._allowed = allowed_from([peer])
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         """Send a request; a GET follows redirects within its origin. Any other redirect is the response.
@@ -112,10 +117,10 @@ class HttpClient:
         addresses = await self._look_up(url)
         if urlsplit(url).hostname in self._trusted:
             return addresses
-        if self._zone is None:
-            self._zone = zone_of_all(await self._look_up(self._server))
+        if self._allowed is None:
+            self._allowed = allowed_from(await self._look_up(self._server))
         zone = zone_of_all(addresses)
-        if zone not in ALLOWED[self._zone] and origin(url) != origin(self._server):
+        if zone not in self._allowed and origin(url) != origin(self._server):
             raise AuthorizationFailed(
                 f"{url.partition('?')[0]} is in {zone.value}, and the server {self._server} is not:"
                 " such an address is not used"

@@ -11,7 +11,7 @@ from assay.transport.client.url import Address, read_address
 
 from . import network, process
 from .conversation import converse, make_client
-from .step import Diagnosis, Setup, Status, Step, skipped
+from .step import Diagnosis, Setup, Status, Step, skipped, without_secrets
 
 if TYPE_CHECKING:
     from assay.client.auth.selection import Auth
@@ -52,8 +52,9 @@ async def examine(target: str | Stdio, setup: Setup) -> AsyncIterator[Step]:
     """
     make_client(target, setup)  # refuses invalid options before anything is sent
     walk = _walk_url(read_address(target), setup) if isinstance(target, str) else _walk_command(target, setup)
+    secrets = setup.secrets
     async for step in walk:
-        yield step
+        yield without_secrets(step, secrets)
 
 
 async def _walk_url(address: Address, setup: Setup) -> AsyncIterator[Step]:
@@ -72,7 +73,7 @@ async def _walk_url(address: Address, setup: Setup) -> AsyncIterator[Step]:
             return
     is_open = True
     if address.scheme in ("http", "https"):
-        async for step in _walk_http(address, hosts, setup):
+        async for step in _walk_http(address, setup):
             is_open = is_open and (step.name not in ("http", "auth") or step.status is not Status.FAILED)
             yield step
     if not is_open:
@@ -82,7 +83,7 @@ async def _walk_url(address: Address, setup: Setup) -> AsyncIterator[Step]:
         yield step
 
 
-async def _walk_http(address: Address, hosts: list[str], setup: Setup) -> AsyncIterator[Step]:
+async def _walk_http(address: Address, setup: Setup) -> AsyncIterator[Step]:
     # Not at the top: a command needs no package for HTTP.
     from .document import documents
     from .endpoint import ask, judge_credentials
@@ -91,7 +92,7 @@ async def _walk_http(address: Address, hosts: list[str], setup: Setup) -> AsyncI
     yield step
     if reply is None or step.status is Status.FAILED:
         return
-    async for step in documents(address, hosts, reply, setup):
+    async for step in documents(address, reply, setup):
         yield step
     yield judge_credentials(reply, setup)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
-from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
 
 from assay.model.client_error import ClientError
+from assay.protocol.oauth.network import allowed_from, zone_of_all
 from assay.transport.client.http_probe import ProbeReply, probe
 from assay.transport.client.url import Address, read_address
 
@@ -32,12 +32,9 @@ class Unusable(Exception):
     """A document cannot be fetched, or is not a JSON object."""
 
 
-async def documents(
-    address: Address, hosts: list[str], reply: ProbeReply, setup: Setup
-) -> AsyncIterator[Step]:
+async def documents(address: Address, reply: ProbeReply, setup: Setup) -> AsyncIterator[Step]:
     """The protected-resource metadata, then the metadata of the first authorization server."""
-    is_private = any(not ip_address(host.partition("%")[0]).is_global for host in hosts)
-    reader = _Reader(setup, is_private)
+    reader = _Reader(setup, address, reply.peer)
     candidates = _resource_candidates(address, challenge(reply).get("resource_metadata"))
     url, document, problem = await reader.first(candidates)
     if document is None:
@@ -54,9 +51,10 @@ async def documents(
 
 
 class _Reader:
-    def __init__(self, setup: Setup, private_allowed: bool) -> None:
+    def __init__(self, setup: Setup, server: Address, peer: str) -> None:
         self._setup = setup
-        self._private_allowed = private_allowed
+        self._server = server
+        self._peer = peer
 
     async def first(self, urls: list[str]) -> tuple[str, dict[str, Any] | None, str]:
         """The first document that is there; or why there is none."""
@@ -71,10 +69,9 @@ class _Reader:
     async def _read(self, url: str) -> dict[str, Any]:
         try:
             async with asyncio.timeout(self._setup.timeout):
-                address = await self._allowed(url)
-                reply = await probe(
-                    "GET", address, "Accept: application/json\r\n", b"", self._setup.tls, self._setup.limits
-                )
+                address, hosts = await self._look_up(url)
+                lines, setup = "Accept: application/json\r\n", self._setup
+                reply = await probe("GET", address, lines, b"", setup.tls, setup.limits, hosts)
         except TimeoutError:
             raise Unusable("no answer in time") from None
         except (ClientError, OSError, ValueError) as error:
@@ -89,22 +86,25 @@ class _Reader:
             raise Unusable("not a JSON object")
         return document
 
-    async def _allowed(self, url: str) -> Address:
-        """
+    async def _look_up(self, url: str) -> tuple[Address, list[str]]:
+        """The address of a document, and the IP addresses to use: another look-up could have another result.
+
         Raises:
             Unusable: a client must not fetch a document from there.
         """
         address = read_address(url)
         if address.scheme not in ("http", "https"):
             raise Unusable("not an http(s) URL")
-        if self._private_allowed:
-            return address
+        if address.origin == self._server.origin and self._peer:
+            return address, [self._peer]
         entries = await asyncio.get_running_loop().getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM
         )
-        if not all(ip_address(str(entry[4][0]).partition("%")[0]).is_global for entry in entries):
-            raise Unusable("refused: a public server points into a private network")
-        return address
+        hosts = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
+        zone = zone_of_all(hosts)
+        if zone not in allowed_from([self._peer]):
+            raise Unusable(f"refused: it is in {zone.value}, and the server is not")
+        return address, hosts
 
 
 def _resource_candidates(address: Address, challenged: str | None) -> list[str]:

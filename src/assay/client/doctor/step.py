@@ -5,14 +5,19 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.model.client_limits import ClientLimits
 
 if TYPE_CHECKING:
     from assay.client.auth.selection import Auth
+
+SECRET_CHARACTERS: Final = 6
+"""Shorter values of headers are words that occur anywhere."""
+HIDDEN: Final = "(hidden)"
 
 
 class Status(StrEnum):
@@ -54,8 +59,22 @@ class Setup(Struct, frozen=True):
     auth: Auth | None = None
 
     @property
+    def secrets(self) -> list[str]:
+        """What no step may show, also if the server repeats it: people pass on what a diagnosis says."""
+        values = [*(self.headers or {}).values(), *([self.auth] if isinstance(self.auth, str) else [])]
+        words = [word for value in values for word in (value, value.rpartition(" ")[2])]
+        return sorted({word for word in words if len(word) >= SECRET_CHARACTERS}, key=len, reverse=True)
+
+    @property
     def limits(self) -> ClientLimits:
         return ClientLimits(connect_timeout=self.timeout, probe_timeout=self.timeout)
+
+
+def without_secrets(step: Step, secrets: list[str]) -> Step:
+    detail, fix = step.detail, step.fix
+    for secret in secrets:
+        detail, fix = detail.replace(secret, HIDDEN), fix.replace(secret, HIDDEN)
+    return replace(step, detail=detail, fix=fix)
 
 
 def passed(name: str, detail: str, ms: float | None = None) -> Step:

@@ -94,7 +94,7 @@ class SseParser:
         self._at_start = True
         self._after_cr = False
         self._failed = False
-        self._data: list[bytes] = []
+        self._data: bytes | bytearray | None = None
         self._event = ""
         self._event_id: str | None = None
         self._stored = 0
@@ -154,7 +154,14 @@ class SseParser:
             self._fields[name](value.removeprefix(b" "))
 
     def _on_data(self, value: bytes) -> None:
-        self._data.append(value)
+        if self._data is None:
+            self._data = value  # nearly always the only line
+            return
+        if isinstance(self._data, bytes):
+            # Not a list of lines: each object takes far more memory than a line of a few bytes.
+            self._data = bytearray(self._data)
+        self._data += b"\n"
+        self._data += value
 
     def _on_event(self, value: bytes) -> None:
         self._event = value.decode(errors="replace")
@@ -171,14 +178,12 @@ class SseParser:
         # By the WHATWG rules, an id takes effect even if the block has no data and dispatches no event.
         if self._event_id is not None:
             self.last_event_id = self._event_id
-        events = (
-            [SseEvent(b"\n".join(self._data), self._event_id, self._event or "message")] if self._data else []
-        )
+        data, event_id, event = self._data, self._event_id, self._event
         self._begin_event()
-        return events
+        return [] if data is None else [SseEvent(bytes(data), event_id, event or "message")]
 
     def _begin_event(self) -> None:
-        self._data = []
+        self._data = None
         self._event = ""
         self._event_id = None
         self._stored = 0

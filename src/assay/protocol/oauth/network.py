@@ -29,7 +29,10 @@ ALLOWED: Final = {
 
 
 def zone_of(address: str) -> Zone:
-    ip = ipaddress.ip_address(address.partition("%")[0])
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return Zone.SPECIAL  # unknown, as of a connection that was reset at once
     plain = getattr(ip, "ipv4_mapped", None) or ip
     if plain.is_loopback:
         return Zone.LOOPBACK
@@ -39,6 +42,13 @@ def zone_of(address: str) -> Zone:
         embeds = plain not in UNICAST or plain.sixtofour is not None or plain.teredo is not None
         return Zone.SPECIAL if embeds else Zone.PUBLIC
     return Zone.PUBLIC if plain.is_global else Zone.PRIVATE
+
+
+def allowed_from(addresses: Iterable[str]) -> frozenset[Zone]:
+    """Where a server with these addresses may send its clients: what each of them allows. A server that adds
+    a private address to its public ones does not get further."""
+    allowed = [ALLOWED[zone_of(address)] for address in addresses]
+    return frozenset(Zone).intersection(*allowed) if allowed else frozenset()
 
 
 def zone_of_all(addresses: Iterable[str]) -> Zone:

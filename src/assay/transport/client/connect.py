@@ -15,15 +15,24 @@ from .url import Address
 P = TypeVar("P", bound=asyncio.Protocol)
 
 
-async def connect(make: Callable[[], P], address: Address, tls: ssl.SSLContext | None, timeout: float) -> P:
+async def connect(
+    make: Callable[[], P],
+    address: Address,
+    tls: ssl.SSLContext | None,
+    timeout: float,
+    hosts: list[str] | None = None,
+) -> P:
     """
+    Args:
+        hosts: IP addresses of the host, if they were looked up and checked already.
+
     Raises:
         ConnectionFailed: the server cannot be reached, or is not trusted.
     """
     context = (tls or ssl.create_default_context()) if address.is_encrypted else None
     try:
         async with asyncio.timeout(timeout):
-            return await _connect_to_any(make, address, context, timeout)
+            return await _connect_to_any(make, address, context, timeout, hosts or await _resolve(address))
     except TimeoutError as error:
         raise unreachable(address, f"no answer in {timeout:g} s; is a firewall in between?") from error
     except ssl.SSLError as error:
@@ -43,11 +52,14 @@ def unreachable(address: Address, problem: str) -> ConnectionFailed:
 
 
 async def _connect_to_any(
-    make: Callable[[], P], address: Address, context: ssl.SSLContext | None, timeout: float
+    make: Callable[[], P],
+    address: Address,
+    context: ssl.SSLContext | None,
+    timeout: float,
+    hosts: list[str],
 ) -> P:
     """Try the addresses of a host in turn, with a share of the time for each: a route that drops packets must
     not use it up. Not with asyncio's race of addresses: cancelled, it may leave a socket behind."""
-    hosts = await _resolve(address)
     for host in hosts[:-1]:
         try:
             async with asyncio.timeout(timeout / len(hosts)):

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from itertools import count
+from itertools import chain, count, repeat
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -41,6 +41,8 @@ LASTING: Final = 5.0
 """Seconds after which the end of a stream is not a failure: proxies and servers limit them."""
 DEFAULT_RETRY: Final = 1.0
 MOST_RETRY: Final = 30.0
+LEAST_RETRY: Final = 0.1
+"""Seconds between streams after the first few, whatever the server says."""
 
 
 class _Refusal(Struct):
@@ -86,7 +88,9 @@ class HttpLink(UrlLink):
         return None if revision.http.disconnect_cancels else self.send(notice, revision)
 
     def learn(self, tools: Iterable[ToolDefinition]) -> None:
-        self._parameters.update((tool.name, header_parameters(tool.input_schema)) for tool in tools)
+        # Instead of those of an earlier list: names that always differ must not add up.
+        read = ((tool.name, header_parameters(tool.input_schema)) for tool in tools)
+        self._parameters = {name: parameters for name, parameters in read if parameters}
 
     def context(self) -> str:
         return ""
@@ -168,7 +172,9 @@ class HttpLink(UrlLink):
             if reply.status not in REFUSALS or task.method == "DELETE":
                 return reply  # the end of a session is not worth an authorization
             version = None if self._revision is None else self._revision.date
-            refused = RefusedRequest(reply.status, reply.headers, address.url, generation, attempt, version)
+            refused = RefusedRequest(
+                reply.status, reply.headers, address.url, generation, attempt, version, reply.peer
+            )
             if not await authorizer.recover(refused):
                 return reply
         raise AssertionError
@@ -203,6 +209,8 @@ class HttpLink(UrlLink):
         except asyncio.CancelledError:
             connection.abort()
             raise
+        if reply.status in REFUSALS:
+            reply.peer = connection.peer
         if not connection.is_idle:  # busy with this response, or already with the next one
             self._leave(connection, reply)
         return reply
@@ -251,12 +259,14 @@ class HttpLink(UrlLink):
     async def _finish_stream(self, reply: HttpReply, request_id: object, revision: Revision) -> None:
         """Wait for the answer on further streams, if the server supports that."""
         attempts = 0
-        while not reply.answered:
+        for pause in chain(repeat(0.0, RECONNECTS), repeat(LEAST_RETRY)):
+            if reply.answered:
+                return
             if not reply.events.last_event_id or not revision.http.resumable:
                 raise ConnectionFailed("the server ended the stream before the answer; the call may have run")
             if (attempts := attempts + 1) > RECONNECTS:
                 raise ConnectionFailed(f"the answer did not arrive on {RECONNECTS} further streams")
-            await asyncio.sleep(_delay(reply))
+            await asyncio.sleep(max(_delay(reply), pause))
             last, retry_ms = reply.events.last_event_id, reply.events.retry_ms
             try:
                 reply = await self._get(revision, last, request_id)

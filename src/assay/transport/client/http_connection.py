@@ -48,6 +48,12 @@ class HttpConnection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         self.is_open = True
 
+    @property
+    def peer(self) -> str:
+        """The address of the server."""
+        name = self._transport.get_extra_info("peername")
+        return str(name[0]) if isinstance(name, tuple) else ""
+
     def exchange(self, request: bytes, response: Response) -> None:
         """Send a request; its response goes to `response`."""
         if not self.is_open:  # it closed while the caller waited for its turn
@@ -135,6 +141,10 @@ class HttpConnection(asyncio.Protocol):
         response.on_lost(failure, untouched=not self._received)
 
     # Callbacks of the parser.
+
+    def on_message_begin(self) -> None:
+        if self._response is None:
+            self.abort()  # a second response: the next request must not get it
 
     def on_header(self, name: bytes, value: bytes) -> None:
         key = name.decode("latin-1").lower()

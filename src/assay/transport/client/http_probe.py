@@ -22,6 +22,8 @@ class ProbeReply(NamedTuple):
     status: int
     headers: dict[str, str]
     body: bytes
+    peer: str = ""
+    """The address of the server."""
 
     @property
     def media_type(self) -> str:
@@ -65,8 +67,12 @@ async def probe(
     body: bytes,
     tls: ssl.SSLContext | None,
     limits: ClientLimits,
+    hosts: list[str] | None = None,
 ) -> ProbeReply:
     """Send a request with these lines of its head. Redirects are not followed.
+
+    Args:
+        hosts: IP addresses to connect to, if they were looked up and checked already.
 
     Raises:
         ClientError: no connection, or no valid response.
@@ -76,6 +82,7 @@ async def probe(
         address,
         tls,
         limits.connect_timeout,
+        hosts,
     )
     collector = _Collector()
     head = request_head(method, address, f"{lines}Connection: close\r\nContent-Length: {len(body)}\r\n\r\n")
@@ -84,4 +91,4 @@ async def probe(
         await collector.done
     finally:
         connection.abort()
-    return collector.reply
+    return collector.reply._replace(peer=connection.peer)

@@ -38,6 +38,8 @@ class HttpReply:
     """Whether a stream has brought the answer."""
     on_stream: Callable[[], None] | None = None
     """Called when the head of a stream has arrived."""
+    peer = ""
+    """The address of the server, for a response that refuses a request."""
     untouched = False
     """Whether the connection ended before any of the response arrived."""
 

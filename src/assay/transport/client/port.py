@@ -66,6 +66,8 @@ class RefusedRequest(Struct, frozen=True):
     """How often it was sent before."""
     version: str | None = None
     """The revision that was used, if any."""
+    peer: str = ""
+    """The address of the server; empty if unknown."""
 
 
 class Authorizer(Protocol):

@@ -61,6 +61,7 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         super().__init__(address, limits, headers, tls)
         self._authorizer = authorizer
         self._transport: asyncio.Transport | None = None
+        self._peer = ""
         self._reader: MessageReader | None = None
         self._writable = asyncio.Event()
         self._writable.set()
@@ -80,7 +81,9 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
                 return await self._open(lines)
             except HttpFailure as error:
                 url = self._address.url
-                refused = RefusedRequest(error.status, error.headers, url, generation, attempt)
+                refused = RefusedRequest(
+                    error.status, error.headers, url, generation, attempt, peer=self._peer
+                )
                 if error.status not in REFUSALS or not await self._authorizer.recover(refused):
                     raise
             await self._wait_for_end()
@@ -129,6 +132,8 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        name = transport.get_extra_info("peername")
+        self._peer = str(name[0]) if isinstance(name, tuple) else ""
         self._ended.clear()
 
     def data_received(self, data: bytes) -> None:
