@@ -227,7 +227,7 @@ async def test_one_client_serves_many_tasks() -> None:
 @pytest.mark.parametrize(
     ("target", "options", "kind", "text"),
     [
-        ("python server.py", {}, ValueError, r"write Stdio\('python server.py'\) for a command"),
+        ("python server.py", {}, ValueError, r"write Stdio\('python', 'server.py'\) for a command"),
         ("ftp://example.com", {}, ValueError, "starts with http://"),
         ("http://user:secret@example.com", {}, ValueError, "Authorization"),
         ("http://exa mple.com/", {}, ValueError, "no spaces"),
