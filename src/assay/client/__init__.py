@@ -11,10 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .auth.oauth import OAuth as OAuth
-    from .auth.service import ClientCredentials as ClientCredentials
-    from .auth.service import EnterpriseAuth as EnterpriseAuth
-    from .auth.service import WorkloadIdentity as WorkloadIdentity
+    from assay.client.auth.oauth import OAuth as OAuth
+    from assay.client.auth.service import ClientCredentials as ClientCredentials
+    from assay.client.auth.service import EnterpriseAuth as EnterpriseAuth
+    from assay.client.auth.service import WorkloadIdentity as WorkloadIdentity
+
     from .client import Client as Client
     from .retry import Retry as Retry
     from .state import ClientState as ClientState

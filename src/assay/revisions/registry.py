@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Final
 
 from .revision import Opening, Revision
@@ -13,19 +12,10 @@ from .revision import Opening, Revision
 def _load() -> tuple[Revision, ...]:
     """The value of each `r<date>.py` in this package: to add a revision, add its file."""
     package = __package__ or ""
-    modules = {name.partition(".")[0] for name in _files(import_module(package).__path__)}
-    names = [name for name in modules if name[:1] == "r" and name[1:2].isdigit()]
+    path = import_module(package).__path__
+    names = [name for _, name, _ in iter_modules(path) if name[0] == "r" and name[1].isdigit()]
     loaded = [import_module(f"{package}.{name}").REVISION for name in names]
     return tuple(sorted(loaded, key=lambda revision: revision.date))
-
-
-def _files(path: Iterable[str]) -> list[str]:
-    try:
-        return [name for folder in path for name in os.listdir(folder)]
-    except NotADirectoryError:  # inside an archive
-        from pkgutil import iter_modules  # slow to import
-
-        return [module.name for module in iter_modules(path)]
 
 
 REVISIONS: Final = _load()
