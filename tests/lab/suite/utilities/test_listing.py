@@ -66,11 +66,17 @@ def completed(answer: dict[str, Any], **capabilities: Any) -> list[tuple[str, bo
 
 
 def test_who_completes_has_declared_it_and_who_does_not_knows_no_such_method() -> None:
-    done: dict[str, Any] = {"result": {"completion": {"values": []}}}
+    done: dict[str, Any] = {"result": {"completion": {"values": ["a"]}}}
     assert completed(done, completions={}) == [("CMP-01", True)]
     assert completed(done) == [("CMP-01", False)]
     assert completed({"error": {"code": -32601, "message": ""}}) == [("CMP-03", True)]
     assert completed({"error": {"code": -32600, "message": ""}}) == [("CMP-03", False)]
+
+
+def test_completion_that_never_has_a_value_is_not_offered_but_not_refused_either() -> None:
+    stub: dict[str, Any] = {"result": {"completion": {"values": []}}}
+    assert completed(stub) == [("CMP-03", False)]
+    assert completed(stub, completions={}) == [("CMP-01", True)]
 
 
 @pytest.mark.parametrize(("count", "holds"), [(0, True), (100, True), (101, False)])

@@ -25,6 +25,7 @@ from assay.lab.harness.subject.process_pool import CONTINUED, ProcessPool
 from assay.lab.harness.subject.subject import Subject, UrlSubject
 from assay.lab.harness.trace.frame import Header
 from assay.lab.harness.trace.recorder import Recorder, Redaction
+from assay.lab.harness.trace.separation import judged
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
@@ -154,6 +155,7 @@ def judge(suite: Suite, checks: Sequence[Check], trace: Trace) -> list[CheckResu
     Raises:
         CheckFailed: a check has a defect.
     """
+    trace = judged(trace)
     applicable = [check for check in checks if check.applies(trace, suite.requirements)]
     return [result for check in applicable for result in run_check(check, trace, suite.requirements)]
 

@@ -15,6 +15,8 @@ from assay.model.error import INVALID_REQUEST, PARSE_ERROR
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Batching, Revision
 
+from .notifications import BATCHED
+
 # --- what is asked
 
 
@@ -47,7 +49,7 @@ async def drive_batch(stage: Stage) -> None:
         # The check judges silence, after the sentinel.
         with contextlib.suppress(NoAnswer):
             await peer.batch({**request, "id": "first"}, notification, {**request, "id": "second"})
-    async with peer.probe("notification", what="a batch of them"):
+    async with peer.probe("notification", what=BATCHED):
         await peer.offer([notification, notification])
 
 

@@ -24,7 +24,12 @@ from assay.lab.harness import (
 from assay.lab.harness.sabotage.alteration import encode
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, Saboteur, newest_of_each_kind
 from assay.lab.harness.trace.message import Message, Shape, same_id
-from assay.lab.harness.trace.unexplained_error import is_sound, names_nothing, unexplained_errors
+from assay.lab.harness.trace.unexplained_error import (
+    is_notification,
+    is_sound,
+    names_nothing,
+    unexplained_errors,
+)
 from assay.lab.harness.transport import STDIO_ONLY, Transport
 from assay.model.error import (
     HEADER_MISMATCH,
@@ -63,8 +68,8 @@ MALFORMED: Final[tuple[Any, ...]] = (
     exercises=("jsonrpc.refusal-codes", "jsonrpc.error-shape", "jsonrpc.named-errors", "jsonrpc.reply-id"),
 )
 async def drive_malformed(stage: Stage) -> None:
-    peer = await stage.open()
-    await peer.sentinel()
+    peer = await stage.open_apart()
+    await peer.request(stage.plain)
     # On a WebSocket, invalid UTF-8 is a protocol error of the transport and ends the connection.
     invalid = () if stage.transport is Transport.WEBSOCKET else (INVALID_UTF8,)
     for message in (*MALFORMED, *invalid):
@@ -151,7 +156,7 @@ def judge_refusal_codes(trace: Trace) -> Iterator[Observation]:
 
 def _is_malformed(message: Message) -> bool:
     """Whether a message is an invalid request; notifications and responses get no reply."""
-    return not is_sound(message) and message.shape not in (Shape.NOTIFICATION, Shape.RESULT, Shape.ERROR)
+    return not (is_sound(message) or is_notification(message) or message.is_response)
 
 
 def _may_answer(answer: Message, sent: Message, trace: Trace) -> bool:
