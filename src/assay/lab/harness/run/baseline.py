@@ -108,7 +108,7 @@ def compare(run: Run, entries: list[Entry]) -> BaselineComparison:
         entry.text
         for cell in run.cells
         for check in cell.checks
-        if check.verdict in (Verdict.FAILURE, Verdict.WARNING)
+        if check.findings  # also those that follow from others: the entry may be older than their cause
         for entry in entries
         if entry.covers(cell, check)
     }

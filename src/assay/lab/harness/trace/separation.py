@@ -59,6 +59,20 @@ def fails_without(call: Call, trace: Trace) -> bool:
     )
 
 
+HEADERS: Final = ("origin", "host", "accept", "content-type", "mcp-protocol-version", "mcp-session-id")
+"""Headers that a server may examine before it reads a body."""
+
+
+def is_refused_for_header(call: Call, trace: Trace) -> bool:
+    """Whether a refused HTTP request is answered when one of its headers differs."""
+    return call.status >= 400 and any(
+        _methods(other) == _methods(call)
+        and 0 < other.status < 400
+        and any(other.sent.get(name) != call.sent.get(name) for name in HEADERS)
+        for other in trace.calls
+    )
+
+
 def _methods(call: Call) -> list[str]:
     return [message.method for message in call.request_messages]
 

@@ -24,6 +24,7 @@ from assay.lab.harness import (
 from assay.lab.harness.sabotage.alteration import encode
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, Saboteur, newest_of_each_kind
 from assay.lab.harness.trace.message import Message, Shape, same_id
+from assay.lab.harness.trace.separation import is_refused_for_header
 from assay.lab.harness.trace.unexplained_error import (
     is_notification,
     is_sound,
@@ -209,8 +210,14 @@ def judge_named_errors(trace: Trace) -> Iterator[Observation]:
 
 
 def _was_read(trace: Trace, error: Message) -> bool:
-    """HTTP may refuse a request before it reads the body, but not with a code about its content."""
-    return trace.status_of(error) < 400 or error.code in (METHOD_NOT_FOUND, INVALID_PARAMS)
+    """HTTP may refuse a request before it reads the body, but not with a code about its content. That code is
+    about a header if the same request with another header is answered."""
+    if trace.status_of(error) < 400:
+        return True
+    if error.code not in (METHOD_NOT_FOUND, INVALID_PARAMS):
+        return False
+    calls = (call for call in trace.calls if call.channel == error.frame.channel)
+    return not any(is_refused_for_header(call, trace) for call in calls)
 
 
 STANDARD: Final = frozenset({PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR})

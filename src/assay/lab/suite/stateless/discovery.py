@@ -187,7 +187,7 @@ def _problem(result: dict[str, Any], version: str) -> str | None:
     if not isinstance(result.get("capabilities"), dict):
         return "`capabilities` is not an object"
     absent = [key for key in ("ttlMs", "cacheScope", "resultType") if key not in result]
-    return f"no {', '.join(absent)}" if absent else None
+    return "; ".join(f"no {key}" for key in absent) or None
 
 
 @check("A request without version or capabilities is refused", requirements=("META-08", "BASE-27"))

@@ -148,7 +148,7 @@ def completion_unsupported(reply: Json, context: FaultContext) -> Json:
 def completion_stub(reply: Json, context: FaultContext) -> Json:
     if context.method == "initialize" and "result" in reply:
         reply["result"]["capabilities"].pop("completions", None)
-    stub = {"completion": {"values": []}}
+    stub: Json = {"completion": {"values": []}}
     return result_reply(reply, stub) if context.method == "completion/complete" else reply
 
 
