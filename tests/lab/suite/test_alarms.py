@@ -5,8 +5,19 @@ from collections.abc import Sequence
 import pytest
 from msgspec import Struct
 
-from assay.lab.harness import ABSENT, FaultContext, Json, Request, Response, edited_results, on_call, on_reply
-from assay.lab.harness import on_batch, on_request, result_reply
+from assay.lab.harness import (
+    ABSENT,
+    FaultContext,
+    Json,
+    Request,
+    Response,
+    edited_results,
+    on_batch,
+    on_call,
+    on_reply,
+    on_request,
+    result_reply,
+)
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
 from assay.lab.harness.run.defect import defects
 from assay.lab.harness.run.folding import counted_once

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.suite.judging import seen
-from tests.lab.traces import request, result, stdio_trace
+from tests.lab.traces import probed, request, result, stdio_trace
 
 Page = tuple[str | None, Any]
 
@@ -52,6 +54,16 @@ FIRST: Page = (None, ("ab", "x"))
 )
 def test_cursors_are_stable(read: list[Page], expected: list[bool]) -> None:
     assert pages(*read) == expected
+
+
+@pytest.mark.parametrize(("onward", "expected"), [(None, []), ("x", [("PAG-03", False)])])
+def test_list_of_one_page_has_no_cursor_to_be_wrong(onward: str | None, expected: Any) -> None:
+    more = {} if onward is None else {"nextCursor": onward}
+    wrong = stdio_trace((">", request(1, "tools/list", cursor="odd")), ("<", result(1, tools=[], **more)))
+    probe = probed(wrong, "bad cursor", method="tools/list")
+    first = stdio_trace((">", request(2, "tools/list")), ("<", result(2, tools=[], **more)))
+    later = [msgspec.structs.replace(frame, n=frame.n + len(probe.frames)) for frame in first.frames]
+    assert seen("utilities.bad-cursor", Trace(probe.header, [*probe.frames, *later])) == expected
 
 
 def completed(answer: dict[str, Any], **capabilities: Any) -> list[tuple[str, bool]]:

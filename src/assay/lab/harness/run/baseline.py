@@ -19,7 +19,7 @@ from msgspec import Struct
 from assay.lab.harness.naming import matches
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.trace.regular_file import UnfitFile, read_regular
-from assay.lab.harness.verdict import CheckResult, Verdict
+from assay.lab.harness.verdict import CheckResult
 
 from .run import CellResult, Run
 

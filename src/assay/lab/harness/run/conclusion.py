@@ -14,7 +14,6 @@ from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
 from .baseline import is_expected
 from .run import CellResult, Run
 
-
 UNOBSERVED: Final = Reason(ReasonKind.NOT_OBSERVED, "nothing that it looks for was observed")
 
 

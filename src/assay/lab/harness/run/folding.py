@@ -47,7 +47,9 @@ def _causes(rule: Requirement, finding: Finding, breaches: Breaches) -> list[str
     """Broken requirements that explain the whole finding."""
     causes = [name for name in rule.follows_from if name in breaches]
     frames = set(finding.frames)
-    restated = {name: pattern for name, pattern in rule.restates.items() if frames & breaches.get(name, set())}
+    restated = {
+        name: pattern for name, pattern in rule.restates.items() if frames & breaches.get(name, set())
+    }
     pieces = finding.observed.split(PIECES)
     if all(any(re.fullmatch(pattern, piece) for pattern in restated.values()) for piece in pieces):
         causes += restated

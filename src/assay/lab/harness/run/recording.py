@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -28,7 +28,7 @@ from assay.lab.harness.trace.recorder import Recorder, Redaction
 from assay.lab.harness.trace.separation import judged
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
-from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
+from assay.lab.harness.verdict import CheckResult, Outcome
 from assay.revisions.revision import Revision
 
 from .conclusion import UNOBSERVED, outcome_of

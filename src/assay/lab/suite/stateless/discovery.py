@@ -336,7 +336,9 @@ def remembers_client(message: Json, context: FaultContext) -> Json:
     return message
 
 
-@on_request("serves a connection at the version of its first request", breaks="BASE-27", transports=STDIO_ONLY)
+@on_request(
+    "serves a connection at the version of its first request", breaks="BASE-27", transports=STDIO_ONLY
+)
 def first_version(message: Json, context: FaultContext) -> Json:
     meta = meta_of(message)
     if VERSION_KEY in meta:
