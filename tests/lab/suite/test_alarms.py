@@ -1,4 +1,4 @@
-"""Servers with one fault each that once led to several findings, or to a wrong one: only the right one counts."""
+"""Servers with one fault each that once led to several findings, or to a wrong one."""
 
 from collections.abc import Sequence
 
