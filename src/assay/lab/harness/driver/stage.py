@@ -19,6 +19,7 @@ from assay.lab.harness.subject.subject import UrlSubject
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.trace.separation import APART, CONTROL
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Opening, Revision
 
@@ -137,7 +138,7 @@ class Stage:
         peer.capabilities = capabilities
         await peer.handshake()
         peer.is_open = True
-        frames = self._recorder.trace(closed=False).frames
+        frames = self.so_far.frames
         opening = tuple(frame for frame in frames if frame.connection == peer.name)
         self._openings[peer] = RecordedOpening(opening, self._recorder.begun)
         return peer
@@ -157,6 +158,11 @@ class Stage:
         peer.is_open = False
         peer.mark(label)
         return peer
+
+    @property
+    def so_far(self) -> Trace:
+        """The recording up to now."""
+        return self._recorder.trace(closed=False)
 
     def note(self, label: str, **info: Any) -> None:
         """Record an observation outside the conversations."""

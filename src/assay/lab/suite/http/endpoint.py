@@ -52,7 +52,7 @@ REFUSABLE: Final = (
     transports=HTTP_ONLY,
 )
 async def drive_refusable(stage: Stage) -> None:
-    peer = await stage.open()
+    peer = await stage.open_apart()
     for message in REFUSABLE:
         await peer.offer(message)
 

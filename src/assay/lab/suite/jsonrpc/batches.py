@@ -34,14 +34,15 @@ def _defines_batches(revision: Revision) -> bool:
     window=_defines_batches,
 )
 async def drive_batch(stage: Stage) -> None:
-    peer = await stage.open()
+    refused = stage.revision.batching is Batching.REFUSED
+    peer = await (stage.open_apart() if refused else stage.open())
     params = declared(stage.revision, {}, {})
     request = {"jsonrpc": "2.0", "method": stage.plain, "params": params}
     # A notification that every server knows: how it treats unknown ones is judged elsewhere.
     cancelled = {"requestId": "no-such-request"}
     notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}
     await peer.request(stage.plain)
-    if stage.revision.batching is Batching.REFUSED:
+    if refused:
         async with peer.probe("refused batch"):
             await peer.offer([{**request, "id": "first"}, {**request, "id": "second"}])
         return

@@ -35,10 +35,13 @@ A_LIST: Final = Need(
 )
 
 
+CURSORS: Final = Need(lambda facts: facts.cursors, "gives out no cursors: each list has one page")
+
+
 @scenario(
     "Read every list page by page, and with an unknown cursor",
     exercises=("utilities.pages", "utilities.bad-cursor"),
-    needs=(A_LIST,),
+    needs=(A_LIST, CURSORS),
 )
 async def drive_pages(stage: Stage) -> None:
     peer = await stage.open()
