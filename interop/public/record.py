@@ -57,12 +57,12 @@ class Record(msgspec.Struct, frozen=True):
 
 
 def findings(cell: CellResult) -> Iterable[tuple[Key, CheckResult, Finding]]:
-    """The first finding of each kind."""
+    """The first finding of each kind, without those that follow from others."""
     known: set[Key] = set()
     for check in cell.checks:
         for finding in check.findings:
             key = (check.id, finding.requirement)
-            if key not in known:
+            if key not in known and finding.follows_from in ("", finding.requirement):
                 known.add(key)
                 yield key, check, finding
 

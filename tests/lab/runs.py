@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.lab.harness.run.recording import outcome_of
+from assay.lab.harness.run.conclusion import outcome_of
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.subject.facts import Facts, UnsupportedRevision
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict

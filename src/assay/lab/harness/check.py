@@ -89,8 +89,15 @@ class CheckFailed(Exception):
         return f"check {self.check}: {self.problem}"
 
 
-def run_check(check: Check, trace: Trace, requirements: Mapping[str, Requirement]) -> list[CheckResult]:
-    """Judge a trace: one result, or one per requirement for checks that report by requirement.
+Breaches = dict[str, set[int]]
+"""The frames that show a requirement broken, by requirement."""
+
+
+def run_check(
+    check: Check, trace: Trace, requirements: Mapping[str, Requirement], breaches: Breaches | None = None
+) -> list[CheckResult]:
+    """Judge a trace: one result, or one per requirement for checks that report by requirement. All breaches
+    are added to `breaches`, since a result lists only some.
 
     Raises:
         CheckFailed: the check has a defect.
@@ -98,6 +105,9 @@ def run_check(check: Check, trace: Trace, requirements: Mapping[str, Requirement
     cited = {name: requirements[name] for name in check.requirements}
     in_force = {name: rule for name, rule in cited.items() if rule.level(trace.revision)}
     observations = [each for each in _observations(check, trace) if each.requirement in in_force]
+    for observation in observations:
+        if breaches is not None and not observation.holds:
+            breaches.setdefault(observation.requirement, set()).update(observation.frames)
     if not check.by_requirement:
         return [_result(check.id, check.title, check, in_force, observations, trace)]
     return [
@@ -138,10 +148,18 @@ def _result(
 
 
 def _first(broken: list[Observation]) -> list[Observation]:
-    by_requirement: dict[str, list[Observation]] = {}
+    """The first of each requirement; those that observe something new come before repetitions."""
+    by_requirement: dict[str, dict[str, list[Observation]]] = {}
     for observation in broken:
-        by_requirement.setdefault(observation.requirement, []).append(observation)
-    return [observation for group in by_requirement.values() for observation in group[:MAX_FINDINGS]]
+        group = by_requirement.setdefault(observation.requirement, {})
+        group.setdefault(observation.observed, []).append(observation)
+    return [each for group in by_requirement.values() for each in _varied(group)]
+
+
+def _varied(group: Mapping[str, list[Observation]]) -> list[Observation]:
+    new = [same[0] for same in group.values()]
+    again = [observation for same in group.values() for observation in same[1:]]
+    return sorted([*new, *again][:MAX_FINDINGS], key=lambda observation: observation.frames)
 
 
 def _observations(check: Check, trace: Trace) -> list[Observation]:

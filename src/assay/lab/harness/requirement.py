@@ -7,6 +7,8 @@ levels = { <revision> = "MUST" }  # MUST, MUST NOT, SHOULD, SHOULD NOT, implied 
 statement = "…"
 fault = "…"                       # the title of a finding, where checks do not give one
 page = "server/tools#error-handling"   # below the revision's specification; a table by revision; or a URL
+restates = { CA-01 = "pattern" }  # requirements that judge the same message; see `run/folding.py`
+follows_from = ["META-08"]        # requirements whose breach explains that of this one in the same trace
 reason = "…"                      # why no check can cite it, if so
 client_reason = "…"               # the same for checks of clients, if the rule binds both sides
 """
@@ -66,6 +68,9 @@ class Requirement(Struct, frozen=True):
     actor: str = "server"
     seen: Seen = Seen.WIRE
     fault: str = ""
+    restates: dict[str, str] = {}
+    """Requirements for the same message, each with a pattern of the problems that it covers."""
+    follows_from: tuple[str, ...] = ()
     reason: str | None = None
     client_reason: str | None = None
     """Why no check of clients can cite it."""

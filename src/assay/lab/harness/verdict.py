@@ -76,6 +76,9 @@ class Finding(Struct, frozen=True):
     reproduce: str = ""
     title: str = ""
     """The fault; empty in runs stored before findings had titles."""
+    follows_from: str = ""
+    """The broken requirement that is the cause; then this finding does not count. Its own requirement if the
+    same fault counts in another scenario."""
 
 
 class CheckResult(Struct, frozen=True, omit_defaults=True):

@@ -189,6 +189,7 @@ def _explanation(defect: Defect) -> Iterator[str]:
     cells = [occurrence.cell for occurrence in defect.occurrences]
     places = dict.fromkeys(f"{code(cell.scenario)} ({_where(cell)})" for cell in cells)
     yield f"- in: {listed(list(places))}"
+    yield from (f"- follows: {inline(consequence.summary)}" for consequence in defect.consequences)
     if finding.reproduce and len(finding.reproduce) <= COMMAND:
         yield from ("", *fenced(finding.reproduce))
     elif finding.reproduce:

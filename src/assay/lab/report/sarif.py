@@ -119,6 +119,7 @@ def _message(defect: Defect) -> Iterator[str]:
     if _fits(finding.reproduce):
         yield f"reproduce: {finding.reproduce}"
     yield f"in: {listed(defect.places)}"
+    yield from (f"follows: {_short(consequence.summary)}" for consequence in defect.consequences)
 
 
 def _fits(command: str) -> bool:

@@ -49,6 +49,7 @@ def _finding(defect: Defect) -> Iterator[str]:
     if finding.reproduce:
         yield f"  reproduce {finding.reproduce}"
     yield f"  in        {listed(defect.places)}"
+    yield from (f"  follows   {consequence.summary}" for consequence in defect.consequences)
     if defect.cell.trace:
         yield f"  trace     {defect.cell.trace}"
 

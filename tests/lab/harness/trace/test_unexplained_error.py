@@ -56,6 +56,21 @@ def test_a_response_explains_no_error_by_its_name() -> None:
     assert [message.frame.n for message in unexplained_errors(trace)] == [2]
 
 
+@pytest.mark.parametrize(
+    ("message", "explains"),
+    [
+        ({"jsonrpc": "2.0", "method": "notifications/a"}, False),
+        ({"jsonrpc": "1.0", "method": "notifications/a"}, True),
+        ({"jsonrpc": "2.0", "method": "notifications/a", "params": 7}, True),
+        ({"jsonrpc": "2.0", "method": 17}, True),
+        ([{"jsonrpc": "2.0", "method": "notifications/a"}], True),
+    ],
+)
+def test_only_a_notification_that_can_be_read_must_not_be_refused(message: Any, explains: bool) -> None:
+    trace = stdio_trace((">", message), ("<", error(id=None)))
+    assert (not list(unexplained_errors(trace))) is explains
+
+
 def test_on_http_only_the_same_exchange_explains() -> None:
     frames = [
         (">", "1/post-1", Kind.REQUEST, POST + b"rubbish"),

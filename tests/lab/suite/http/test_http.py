@@ -57,6 +57,8 @@ def test_get_that_is_declined_needs_no_403(status: int, rows: Any) -> None:
         (Said(NOTICE, 204), [("HTTP-10", False)]),
         (Said(NOTICE, 400), [("HTTP-11", True)]),
         (Said(NOTICE, 200, error(None, -32600)), [("HTTP-11", False)]),
+        # A malformed message is not a notification.
+        (Said({**NOTICE, "jsonrpc": "1.0"}, 200, error(None, -32600)), []),
         (Said(PONG, 202), [("HTTP-10", True)]),
         (Said([NOTICE, PONG], 202), [("HTTP-10", True)]),
         (Said([NOTICE, PING], 200, PONG), []),

@@ -116,8 +116,28 @@ def test_required_meta(lacking: str) -> None:
     assert seen("stateless.required-meta", talk(refused)) == [("META-08", True)]
     assert seen("stateless.required-meta", talk(served)) == [("META-08", False)]
     assert seen("stateless.required-meta", talk((DISCOVER, meta, error(0, -32600)))) == [("META-08", False)]
-    assert seen("stateless.required-meta", talk(good, refused)) == [("META-08", True), ("BASE-27", True)]
-    assert seen("stateless.required-meta", talk(good, served)) == [("META-08", False), ("BASE-27", False)]
+    after = {
+        name: seen("stateless.required-meta", talk(first, good, second))
+        for name, first, second in (("refused", refused, refused), ("kept", refused, served))
+    }
+    assert after["refused"] == [("META-08", True), ("BASE-27", True)]
+    assert after["kept"] == [("META-08", True), ("BASE-27", False)]
+
+
+def test_what_a_new_connection_is_served_too_was_not_taken_from_an_earlier_request() -> None:
+    good = (DISCOVER, FULL, result(0, **DISCOVERED))
+    served = (DISCOVER, {VERSION_KEY: NEW.date}, result(0, **DISCOVERED))
+    assert seen("stateless.required-meta", talk(served, good, served)) == [("META-08", False)] * 2
+    assert seen("stateless.required-meta", talk(good, served)) == [("META-08", False)]
+
+
+def test_version_that_only_a_new_connection_refuses_was_taken_from_an_earlier_request() -> None:
+    good = (DISCOVER, FULL, result(0, **DISCOVERED))
+    unknown = {**FULL, VERSION_KEY: "1900-01-01"}
+    served = (DISCOVER, unknown, result(0, **DISCOVERED))
+    refused = (DISCOVER, unknown, error(0, -32022, supported=[NEW.date], requested="1900-01-01"))
+    assert seen("stateless.versions", talk(refused, good, served)) == [("VER-01", True), ("BASE-27", False)]
+    assert seen("stateless.versions", talk(served, good, served)) == [("VER-01", False)] * 2
 
 
 def test_a_request_that_may_be_of_an_earlier_revision_is_not_judged() -> None:

@@ -160,5 +160,7 @@ def test_embedding_server_declares_resources(capabilities: Any, holds: bool) -> 
 
 def test_unknown_tool_is_judged_where_a_list_was_read_even_an_empty_one() -> None:
     unknown = ({"name": "no-such"}, {"code": -32602, "message": "unknown"})
-    assert seen("tools.unknown-name", called(unknown, tools=[])) == [("TL-19", True)]
+    assert seen("tools.unknown-name", called(unknown, tools=[])) == [("TL-19", True), ("TL-32", True)]
+    as_method = ({"name": "no-such"}, {"code": -32601, "message": "unknown"})
+    assert seen("tools.unknown-name", called(as_method, tools=[])) == [("TL-19", True), ("TL-32", False)]
     assert seen("tools.unknown-name", called(({"name": "no-such"}, FAILED))) == [("TL-19", False)]

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import HANDSHAKE
 from tests.lab.suite.judging import seen
-from tests.lab.traces import request, result, stdio_trace
+from tests.lab.traces import probed, request, result, stdio_trace
 
 Page = tuple[str | None, Any]
 
@@ -54,6 +56,16 @@ def test_cursors_are_stable(read: list[Page], expected: list[bool]) -> None:
     assert pages(*read) == expected
 
 
+@pytest.mark.parametrize(("onward", "expected"), [(None, []), ("x", [("PAG-03", False)])])
+def test_list_of_one_page_has_no_cursor_to_be_wrong(onward: str | None, expected: Any) -> None:
+    more = {} if onward is None else {"nextCursor": onward}
+    wrong = stdio_trace((">", request(1, "tools/list", cursor="odd")), ("<", result(1, tools=[], **more)))
+    probe = probed(wrong, "bad cursor", method="tools/list")
+    first = stdio_trace((">", request(2, "tools/list")), ("<", result(2, tools=[], **more)))
+    later = [msgspec.structs.replace(frame, n=frame.n + len(probe.frames)) for frame in first.frames]
+    assert seen("utilities.bad-cursor", Trace(probe.header, [*probe.frames, *later])) == expected
+
+
 def completed(answer: dict[str, Any], **capabilities: Any) -> list[tuple[str, bool]]:
     trace = stdio_trace(
         (">", request(0, "initialize")),
@@ -66,11 +78,17 @@ def completed(answer: dict[str, Any], **capabilities: Any) -> list[tuple[str, bo
 
 
 def test_who_completes_has_declared_it_and_who_does_not_knows_no_such_method() -> None:
-    done: dict[str, Any] = {"result": {"completion": {"values": []}}}
+    done: dict[str, Any] = {"result": {"completion": {"values": ["a"]}}}
     assert completed(done, completions={}) == [("CMP-01", True)]
     assert completed(done) == [("CMP-01", False)]
     assert completed({"error": {"code": -32601, "message": ""}}) == [("CMP-03", True)]
     assert completed({"error": {"code": -32600, "message": ""}}) == [("CMP-03", False)]
+
+
+def test_completion_that_never_has_a_value_is_not_offered_but_not_refused_either() -> None:
+    stub: dict[str, Any] = {"result": {"completion": {"values": []}}}
+    assert completed(stub) == [("CMP-03", False)]
+    assert completed(stub, completions={}) == [("CMP-01", True)]
 
 
 @pytest.mark.parametrize(("count", "holds"), [(0, True), (100, True), (101, False)])

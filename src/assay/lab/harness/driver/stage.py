@@ -18,6 +18,8 @@ from assay.lab.harness.subject.process_pool import ProcessPool, RecordedOpening,
 from assay.lab.harness.subject.subject import UrlSubject
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder
+from assay.lab.harness.trace.separation import APART, CONTROL
+from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Opening, Revision
 
@@ -136,10 +138,31 @@ class Stage:
         peer.capabilities = capabilities
         await peer.handshake()
         peer.is_open = True
-        frames = self._recorder.trace(closed=False).frames
+        frames = self.so_far.frames
         opening = tuple(frame for frame in frames if frame.connection == peer.name)
         self._openings[peer] = RecordedOpening(opening, self._recorder.begun)
         return peer
+
+    async def open_apart(self) -> Peer:
+        """Open a conversation for malformed input, which no other scenario continues and where sentinels are
+        not judged: a server may treat the connection differently afterwards."""
+        return await self._begin_marked(APART)
+
+    async def open_control(self) -> Peer:
+        """Open a conversation for the control of a request: the same request without what is special."""
+        return await self._begin_marked(CONTROL)
+
+    async def _begin_marked(self, label: str) -> Peer:
+        peer = await self._begin({})
+        del self._openings[peer]
+        peer.is_open = False
+        peer.mark(label)
+        return peer
+
+    @property
+    def so_far(self) -> Trace:
+        """The recording up to now."""
+        return self._recorder.trace(closed=False)
 
     def note(self, label: str, **info: Any) -> None:
         """Record an observation outside the conversations."""

@@ -19,7 +19,7 @@ from msgspec import Struct
 from assay.lab.harness.naming import matches
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.trace.regular_file import UnfitFile, read_regular
-from assay.lab.harness.verdict import CheckResult, Verdict
+from assay.lab.harness.verdict import CheckResult
 
 from .run import CellResult, Run
 
@@ -108,7 +108,7 @@ def compare(run: Run, entries: list[Entry]) -> BaselineComparison:
         entry.text
         for cell in run.cells
         for check in cell.checks
-        if check.verdict in (Verdict.FAILURE, Verdict.WARNING)
+        if check.findings  # also those that follow from others: the entry may be older than their cause
         for entry in entries
         if entry.covers(cell, check)
     }

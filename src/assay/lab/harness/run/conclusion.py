@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
+from typing import Final
 
+from assay.lab.harness.reason import Reason, ReasonKind
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
 
 from .baseline import is_expected
 from .run import CellResult, Run
+
+UNOBSERVED: Final = Reason(ReasonKind.NOT_OBSERVED, "nothing that it looks for was observed")
 
 
 class Conclusion(Enum):
@@ -36,6 +40,18 @@ def conclude(run: Run) -> Conclusion:
 def _is_unfinished(run: Run, cell: CellResult) -> bool:
     """A server may lack what a scenario looks for; a client was asked to do it."""
     return cell.broke_off or (run.role == Role.CLIENT.value and cell.outcome is Outcome.INCOMPLETE)
+
+
+def outcome_of(sought: Sequence[str], checks: Sequence[CheckResult], *, broke_off: bool) -> Outcome:
+    """A failure of any check counts; a success only of a check that the scenario exercises. A check whose
+    findings follow from others has observed something, too."""
+    verdicts = {check.verdict for check in checks}
+    exercised = {check.verdict for check in checks if check.id in sought}
+    if Verdict.FAILURE in verdicts:
+        return Outcome.FAILED
+    if broke_off or not exercised & {Verdict.SUCCESS, Verdict.WARNING, Verdict.INFO}:
+        return Outcome.INCOMPLETE
+    return Outcome.WARNED if Verdict.WARNING in verdicts else Outcome.PASSED
 
 
 def counts(run: Run, verdict: Verdict) -> bool:

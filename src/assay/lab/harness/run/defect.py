@@ -27,6 +27,8 @@ class Defect(Struct, frozen=True):
     """In the order of the run. Reports describe the first."""
     expected: bool
     """Whether the baseline expects the first."""
+    consequences: list[Defect] = []
+    """Defects that follow from this one, which do not count."""
 
     @property
     def cell(self) -> CellResult:
@@ -54,6 +56,12 @@ class Defect(Struct, frozen=True):
         return list(dict.fromkeys(place_of(occurrence.cell) for occurrence in self.occurrences))
 
     @property
+    def summary(self) -> str:
+        """One line, for a defect beneath its cause."""
+        runs = len(self.places)
+        return f"{self.check.id} ({self.finding.requirement}): {self.title}, in {runs} run{'s' * (runs > 1)}"
+
+    @property
     def also_observed(self) -> list[str]:
         """Observations of other occurrences that differ from the first."""
         texts = dict.fromkeys(occurrence.finding.observed for occurrence in self.occurrences)
@@ -61,17 +69,31 @@ class Defect(Struct, frozen=True):
 
 
 def defects(run: Run) -> list[Defect]:
-    """Failures first, then in the order of the run."""
+    """Failures first, then in the order of the run; those that follow from others beneath them."""
     occurrences: dict[tuple[str, str], list[Occurrence]] = {}
     for cell in run.cells:
         for check in cell.checks:
             for finding in check.findings:
                 key = (check.id, finding.requirement)
                 occurrences.setdefault(key, []).append(Occurrence(cell, check, finding))
-    groups = (
-        Defect(group, is_expected(run, group[0].cell, group[0].check)) for group in occurrences.values()
-    )
-    return sorted(groups, key=lambda defect: defect.verdict is not Verdict.FAILURE)
+    groups = [_defect(run, group) for group in occurrences.values()]
+    causes = [defect for defect in groups if not _cause_of(defect)]
+    for defect in groups:
+        if cause := _cause_of(defect):
+            holders = [other for other in causes if other.finding.requirement == cause]
+            (holders[0].consequences if holders else causes).append(defect)
+    return sorted(causes, key=lambda defect: defect.verdict is not Verdict.FAILURE)
+
+
+def _defect(run: Run, group: list[Occurrence]) -> Defect:
+    counted = sorted(group, key=lambda occurrence: bool(occurrence.finding.follows_from))
+    return Defect(counted, is_expected(run, counted[0].cell, counted[0].check), [])
+
+
+def _cause_of(defect: Defect) -> str:
+    """The requirement that a defect follows from, if all of its occurrences do."""
+    cause = defect.finding.follows_from
+    return "" if cause == defect.finding.requirement else cause
 
 
 def place_of(cell: CellResult) -> str:

@@ -7,12 +7,12 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.check import Check, run_check
+from assay.lab.harness.check import Breaches, Check, run_check
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.stage import Connect, Stage
 from assay.lab.harness.links.broken_off import BrokenOff, NoAnswer
@@ -25,16 +25,18 @@ from assay.lab.harness.subject.process_pool import CONTINUED, ProcessPool
 from assay.lab.harness.subject.subject import Subject, UrlSubject
 from assay.lab.harness.trace.frame import Header
 from assay.lab.harness.trace.recorder import Recorder, Redaction
+from assay.lab.harness.trace.separation import judged
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.transport import Transport
-from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
+from assay.lab.harness.verdict import CheckResult, Outcome
 from assay.revisions.revision import Revision
 
+from .conclusion import UNOBSERVED, outcome_of
+from .folding import consequences_folded
 from .plan import Cell
 from .run import CellResult
 
 T = TypeVar("T")
-UNOBSERVED: Final = Reason(ReasonKind.NOT_OBSERVED, "nothing that it looks for was observed")
 
 
 class Conditions(Struct, frozen=True):
@@ -154,8 +156,13 @@ def judge(suite: Suite, checks: Sequence[Check], trace: Trace) -> list[CheckResu
     Raises:
         CheckFailed: a check has a defect.
     """
+    trace = judged(trace)
     applicable = [check for check in checks if check.applies(trace, suite.requirements)]
-    return [result for check in applicable for result in run_check(check, trace, suite.requirements)]
+    breaches: Breaches = {}
+    results = [
+        result for check in applicable for result in run_check(check, trace, suite.requirements, breaches)
+    ]
+    return consequences_folded(results, breaches, suite.requirements)
 
 
 def not_applicable(cell: Cell) -> CellResult:
@@ -213,14 +220,3 @@ def _result(cell: Cell, recording: Recording, checks: list[CheckResult], sought:
         official=cell.scenario.official or "",
         area=cell.scenario.area,
     )
-
-
-def outcome_of(sought: Sequence[str], checks: Sequence[CheckResult], *, broke_off: bool) -> Outcome:
-    """A failure of any check counts; a success only of a check that the scenario exercises."""
-    verdicts = {check.verdict for check in checks}
-    exercised = {check.verdict for check in checks if check.id in sought}
-    if Verdict.FAILURE in verdicts:
-        return Outcome.FAILED
-    if broke_off or not exercised & {Verdict.SUCCESS, Verdict.WARNING}:
-        return Outcome.INCOMPLETE
-    return Outcome.WARNED if Verdict.WARNING in verdicts else Outcome.PASSED

@@ -12,7 +12,9 @@ from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Verdict
 from assay.model.version import VERSION
 
-from .recording import judge, now, outcome_of
+from .conclusion import outcome_of
+from .folding import counted_once
+from .recording import judge, now
 from .run import FORMAT, CellResult, Run, SubjectRecord
 
 
@@ -23,6 +25,7 @@ def rejudged(suites: Sequence[Suite], traces: Sequence[tuple[str, Trace]], *, st
     Raises:
         CheckFailed: a check has a defect.
     """
+    suite = _suite_of(traces[0][1], suites)
     subjects = {(trace.header.subject, trace.header.transport) for _, trace in traces}
     return Run(
         format=FORMAT,
@@ -30,8 +33,8 @@ def rejudged(suites: Sequence[Suite], traces: Sequence[tuple[str, Trace]], *, st
         started=now(),
         seconds=0.0,
         subjects=[SubjectRecord(name, transport) for name, transport in sorted(subjects)],
-        cells=[_cell(_suite_of(trace, suites), place, trace) for place, trace in traces],
-        suite=_suite_of(traces[0][1], suites).name,
+        cells=counted_once(suite, [_cell(_suite_of(trace, suites), place, trace) for place, trace in traces]),
+        suite=suite.name,
         role=traces[0][1].header.role,
         strict=strict,
     )

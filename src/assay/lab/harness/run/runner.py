@@ -26,6 +26,7 @@ from assay.revisions.revision import Revision
 
 from .ending import DEADLINE, Ending, reason_of, run_until
 from .event import CellFinished, CellsPlanned, CellStarted, RunFinished, RunStarted, SubjectKnown, Watch
+from .folding import counted_once
 from .plan import Cell, Selection, plan
 from .recording import Conditions, Recording, judge, now, record, run_all, run_cell, unfinished
 from .run import FORMAT, CellResult, Run, SubjectRecord
@@ -102,7 +103,7 @@ class Runner:
             started=started,
             seconds=round(time.monotonic() - begin, 3),
             subjects=self._records,
-            cells=results,
+            cells=counted_once(self._settings.suite, results),
             suite=self._settings.suite.name,
             strict=self._settings.strict,
             interrupted=ending is Ending.INTERRUPTED,

@@ -13,8 +13,9 @@ from msgspec import Struct
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.links.broken_off import Gone
 from assay.lab.harness.reason import Reason, ReasonKind, stored
+from assay.lab.harness.run.conclusion import UNOBSERVED, outcome_of
 from assay.lab.harness.run.plan import Cell
-from assay.lab.harness.run.recording import UNOBSERVED, judge, now, outcome_of
+from assay.lab.harness.run.recording import judge, now
 from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.subject.process import describe_exit

@@ -50,6 +50,8 @@ async def discover(stage: Stage) -> Facts | UnsupportedRevision:
         facts.certificates = peer.http.certificates
     facts.out_of_band = stage.out_of_band.kinds
     await _list(peer, facts)
+    lists = stage.so_far.exchanges(*(method for _, method, *_ in LISTS))
+    facts.cursors = any(isinstance((each.result or {}).get("nextCursor"), str) for each in lists)
     await _try_without_token(stage, facts)
     return facts
 

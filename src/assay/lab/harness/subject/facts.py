@@ -18,6 +18,8 @@ class Facts(Struct):
     resources: list[dict[str, Any]] = []
     templates: list[dict[str, Any]] = []
     prompts: list[dict[str, Any]] = []
+    cursors: bool = False
+    """Whether a list has more than one page."""
     session: bool = False
     """Whether the server assigns a session id."""
     local: bool = False

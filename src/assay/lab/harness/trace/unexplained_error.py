@@ -30,6 +30,17 @@ def is_sound(message: Message) -> bool:
     )
 
 
+def is_notification(message: Message) -> bool:
+    """Whether a message is a notification that every server can read, and must not answer."""
+    fields = message.fields
+    return (
+        message.shape is Shape.NOTIFICATION
+        and fields.get("jsonrpc") == "2.0"
+        and bool(message.method)
+        and isinstance(fields.get("params", {}), dict)
+    )
+
+
 def names_nothing(message: Message) -> bool:
     """Whether the id is missing, or null as JSON-RPC (but not the schema) requires in such an error."""
     return message.id is None
@@ -43,18 +54,23 @@ def unexplained_errors(trace: Trace) -> Iterator[Message]:
     owed: Counter[str] = Counter()
     sent: list[Message] = []
     # On HTTP an error belongs to a message of the same exchange, elsewhere of the same connection. Only HTTP
-    # can reject a notification.
+    # can reject a notification; one that is malformed is not a notification.
     refusable = trace.transport == Transport.HTTP
     place_of = _CHANNEL if refusable else _CONNECTION
     for message in trace.messages:
         place = place_of(message.frame)
         if not message.by_subject:
             sent.append(message)
-            owed[place] += not is_sound(message) and (refusable or message.shape is not Shape.NOTIFICATION)
+            owed[place] += not is_sound(message) and (refusable or not _must_be_silent(message))
         elif message.shape is Shape.ERROR and not any(_names(message, request) for request in sent):
             if not owed[place]:
                 yield message
             owed[place] = max(owed[place] - 1, 0)
+
+
+def _must_be_silent(message: Message) -> bool:
+    """Whether a server cannot refuse a message. It may refuse a batch as a whole."""
+    return is_notification(message) and message.place is None
 
 
 def _names(error: Message, request: Message) -> bool:

@@ -48,11 +48,19 @@ function findingView(finding, shown) {
     finding.title && finding.title !== shown ? make('h5', {}, plain(finding.title)) : '',
     make('p', { class: 'rule' }, link(finding.link, finding.requirement), make('b', {}, ' ' + finding.level + ' '),
       ...ticked(finding.statement)),
+    finding.follows_from ? make('p', { class: 'muted' }, followsText(finding)) : '',
     make('dl', { class: 'beside' },
       make('div', {}, make('dt', {}, 'Expected'), make('dd', {}, plain(finding.expected))),
       make('div', { class: 'observed' }, make('dt', {}, 'Observed'), make('dd', {}, plain(finding.observed)))),
     finding.reproduce ? reproduceView(finding) : '',
     finding.excerpt ? make('pre', { class: 'excerpt', tabindex: '0' }, plain(finding.excerpt.join('\n'))) : '');
+}
+
+// Why a finding does not count.
+function followsText(finding) {
+  return finding.follows_from === finding.requirement
+    ? 'Counted in another scenario, which tests for it.'
+    : 'Follows from ' + finding.follows_from + '.';
 }
 
 function reproduceView(finding) {

@@ -91,6 +91,8 @@ class Broken(Struct, frozen=True):
     link: str
     expected: bool
     """Whether the baseline expects it."""
+    consequences: list[str]
+    """What follows from it, in one line each."""
 
 
 def style(word: str) -> str:
@@ -158,6 +160,7 @@ def _broken(defect: Defect, key_of: dict[int, str]) -> Broken:
         places=len({id(occurrence.cell) for occurrence in defect.occurrences}),
         link=link(run=key_of[id(cell)], check=defect.check.id),
         expected=defect.expected,
+        consequences=[consequence.summary for consequence in defect.consequences],
     )
 
 

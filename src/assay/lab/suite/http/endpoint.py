@@ -18,7 +18,8 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
-from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.unexplained_error import is_notification
 from assay.lab.harness.transport import HTTP_ONLY
 
 # --- what is asked
@@ -51,7 +52,7 @@ REFUSABLE: Final = (
     transports=HTTP_ONLY,
 )
 async def drive_refusable(stage: Stage) -> None:
-    peer = await stage.open()
+    peer = await stage.open_apart()
     for message in REFUSABLE:
         await peer.offer(message)
 
@@ -110,8 +111,8 @@ def judge_accepted_notification(trace: Trace) -> Iterator[Observation]:
 
 
 def _needs_no_answer(message: Message) -> bool:
-    # A malformed notification cannot be answered either, because it has no id.
-    return message.is_response or (message.shape is Shape.NOTIFICATION and "id" not in message.fields)
+    # The rule is about notifications and responses: malformed messages are neither.
+    return is_notification(message) or (message.is_response and message.fields.get("jsonrpc") == "2.0")
 
 
 # --- what the checks must catch
@@ -151,7 +152,10 @@ def notification_ok(response: Response, context: FaultContext) -> None:
         response.body = b"{}"
 
 
-@on_response("refuses a notification with 200 and an error", breaks="HTTP-11")
-def refused_with_ok(response: Response, context: FaultContext) -> None:
-    if response.status >= 400 and context.request is not None and "id" not in context.request:
-        response.status = 200
+UNKNOWN: Final = b'{"jsonrpc":"2.0","error":{"code":-32601,"message":"unknown notification"}}'
+
+
+@on_call("refuses a notification with 200 and an error", breaks="HTTP-11")
+def refused_with_ok(request: Request, context: FaultContext) -> Response | None:
+    unknown = context.method == "notifications/no-such-notification"
+    return Response([("Content-Type", "application/json")], 200, UNKNOWN) if unknown else None

@@ -25,6 +25,7 @@ from assay.lab.harness.driver.message_meta import CLIENT, VERSION_KEY
 from assay.lab.harness.links.http_text import EVENT_STREAM
 from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.message import Shape
+from assay.lab.harness.trace.separation import fails_without
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.mirrored_header import METHOD, VERSION, Flaw, is_mismatch, standard_mirrors
@@ -52,6 +53,8 @@ async def drive_version_header(stage: Stage) -> None:
     for version in ("no-version", "1999-12-31"):
         await peer.request("ping", headers={VERSION: version})
     await peer.wait_accepted(await peer.http.listen(**{VERSION: "no-version"}))
+    control = await stage.open_control()
+    await control.wait_accepted(await control.http.listen())
 
 
 HANDSHAKE: Final = {
@@ -151,9 +154,14 @@ def judge_bad_version_header(trace: Trace) -> Iterator[Observation]:
             expected = "the version of the session, or the default, to be assumed"
             observed = f"status {call.status} without a version header"
             yield observe("HTTP-46", call.status < 400, call, expected=expected, observed=observed)
-        elif version is not None and version not in BY_DATE and not declines_method(call):
+        elif version is not None and version not in BY_DATE and not _is_other_refusal(call, trace):
             observed = f"status {call.status}"
             yield observe("HTTP-47", call.status == 400, call, expected="status 400", observed=observed)
+
+
+def _is_other_refusal(call: Call, trace: Trace) -> bool:
+    """Whether the server refuses the request whatever its version is."""
+    return declines_method(call) or fails_without(call, trace)
 
 
 @check(

@@ -15,6 +15,8 @@ from assay.model.error import INVALID_REQUEST, PARSE_ERROR
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Batching, Revision
 
+from .notifications import BATCHED
+
 # --- what is asked
 
 
@@ -32,14 +34,15 @@ def _defines_batches(revision: Revision) -> bool:
     window=_defines_batches,
 )
 async def drive_batch(stage: Stage) -> None:
-    peer = await stage.open()
+    refused = stage.revision.batching is Batching.REFUSED
+    peer = await (stage.open_apart() if refused else stage.open())
     params = declared(stage.revision, {}, {})
     request = {"jsonrpc": "2.0", "method": stage.plain, "params": params}
     # A notification that every server knows: how it treats unknown ones is judged elsewhere.
     cancelled = {"requestId": "no-such-request"}
     notification = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}
     await peer.request(stage.plain)
-    if stage.revision.batching is Batching.REFUSED:
+    if refused:
         async with peer.probe("refused batch"):
             await peer.offer([{**request, "id": "first"}, {**request, "id": "second"}])
         return
@@ -47,7 +50,7 @@ async def drive_batch(stage: Stage) -> None:
         # The check judges silence, after the sentinel.
         with contextlib.suppress(NoAnswer):
             await peer.batch({**request, "id": "first"}, notification, {**request, "id": "second"})
-    async with peer.probe("notification", what="a batch of them"):
+    async with peer.probe("notification", what=BATCHED):
         await peer.offer([notification, notification])
 
 

@@ -24,7 +24,13 @@ from assay.lab.harness import (
 from assay.lab.harness.sabotage.alteration import encode
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, Saboteur, newest_of_each_kind
 from assay.lab.harness.trace.message import Message, Shape, same_id
-from assay.lab.harness.trace.unexplained_error import is_sound, names_nothing, unexplained_errors
+from assay.lab.harness.trace.separation import is_refused_for_header
+from assay.lab.harness.trace.unexplained_error import (
+    is_notification,
+    is_sound,
+    names_nothing,
+    unexplained_errors,
+)
 from assay.lab.harness.transport import STDIO_ONLY, Transport
 from assay.model.error import (
     HEADER_MISMATCH,
@@ -63,8 +69,8 @@ MALFORMED: Final[tuple[Any, ...]] = (
     exercises=("jsonrpc.refusal-codes", "jsonrpc.error-shape", "jsonrpc.named-errors", "jsonrpc.reply-id"),
 )
 async def drive_malformed(stage: Stage) -> None:
-    peer = await stage.open()
-    await peer.sentinel()
+    peer = await stage.open_apart()
+    await peer.request(stage.plain)
     # On a WebSocket, invalid UTF-8 is a protocol error of the transport and ends the connection.
     invalid = () if stage.transport is Transport.WEBSOCKET else (INVALID_UTF8,)
     for message in (*MALFORMED, *invalid):
@@ -151,7 +157,7 @@ def judge_refusal_codes(trace: Trace) -> Iterator[Observation]:
 
 def _is_malformed(message: Message) -> bool:
     """Whether a message is an invalid request; notifications and responses get no reply."""
-    return not is_sound(message) and message.shape not in (Shape.NOTIFICATION, Shape.RESULT, Shape.ERROR)
+    return not (is_sound(message) or is_notification(message) or message.is_response)
 
 
 def _may_answer(answer: Message, sent: Message, trace: Trace) -> bool:
@@ -204,8 +210,14 @@ def judge_named_errors(trace: Trace) -> Iterator[Observation]:
 
 
 def _was_read(trace: Trace, error: Message) -> bool:
-    """HTTP may refuse a request before it reads the body, but not with a code about its content."""
-    return trace.status_of(error) < 400 or error.code in (METHOD_NOT_FOUND, INVALID_PARAMS)
+    """HTTP may refuse a request before it reads the body, but not with a code about its content. That code is
+    about a header if the same request with another header is answered."""
+    if trace.status_of(error) < 400:
+        return True
+    if error.code not in (METHOD_NOT_FOUND, INVALID_PARAMS):
+        return False
+    calls = (call for call in trace.calls if call.channel == error.frame.channel)
+    return not any(is_refused_for_header(call, trace) for call in calls)
 
 
 STANDARD: Final = frozenset({PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR})

@@ -20,12 +20,16 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.message_meta import declared
 from assay.lab.harness.sabotage.alteration import encode
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, newest_of_each_kind
-from assay.lab.harness.trace.message import Message, Shape
+from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.unexplained_error import names_nothing
-from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND
+from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from assay.revisions.revision import Batching
 
 # --- what is asked
+
+
+BATCHED = "a batch of them"
+"""The probe of `jsonrpc.batch`."""
 
 
 @scenario(
@@ -48,10 +52,24 @@ async def drive_notifications(stage: Stage) -> None:
 @check("Notifications are not answered", requirements={"BASE-10": "A notification got a response"})
 def judge_silent_notifications(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes("notification"):
+        if probe.info.get("what") == BATCHED and not _takes_batches(trace):
+            continue
         answers = [answer for answer in probe.answers if not _is_http_refusal(trace, answer)]
         expected = "no response to a notification"
         observed = answers[0] if answers else "none"
         yield observe("BASE-10", not answers, probe, expected=expected, observed=observed)
+
+
+def _takes_batches(trace: Trace) -> bool:
+    """Whether a batch of requests was answered, which is the control for a batch of notifications: a refused
+    batch is reported once, as such."""
+    return any(
+        answer.place is not None or same_id(answer.id, request.id)
+        for probe in trace.probes("batch")
+        for request in probe.sent
+        for answer in probe.answers
+        if answer.code not in (INVALID_REQUEST, PARSE_ERROR)
+    )
 
 
 def _is_http_refusal(trace: Trace, answer: Message) -> bool:

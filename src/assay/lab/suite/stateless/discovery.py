@@ -84,25 +84,35 @@ INCOMPLETE: Final[tuple[dict[str, Any], ...]] = ({CAPABILITIES_KEY: None}, {VERS
     official="server-stateless",
 )
 async def drive_discovery(stage: Stage) -> None:
+    for meta in INCOMPLETE:
+        await _send_incomplete(await stage.open_apart(), meta)
     peer = await stage.open()
-    await _send_incomplete(peer)
     await peer.request("server/discover")
     await peer.request("tools/list")
     for client in (None, {"name": "somebody-else", "version": "9.9"}):
         await peer.request("server/discover", {"_meta": {CLIENT_KEY: client}})
-    await _send_incomplete(peer)
-    for version in UNKNOWN_VERSIONS:
-        await peer.request("server/discover", {"_meta": {VERSION_KEY: version}})
-        if stage.facts.declares("tools"):
-            await peer.request("tools/list", {"_meta": {VERSION_KEY: version}})
     await _initialize(await stage.connect())
-
-
-async def _send_incomplete(peer: Peer) -> None:
-    """Leave out required fields of `_meta`; the headers still name the revision."""
+    for version in UNKNOWN_VERSIONS:
+        await _send_unknown(stage, await stage.open_apart(), version)
+    used = await stage.open_apart()
+    await used.request("server/discover")
+    await used.request("tools/list")
+    for version in UNKNOWN_VERSIONS:
+        await _send_unknown(stage, used, version)
     for meta in INCOMPLETE:
-        headers = {"MCP-Protocol-Version": peer.revision.date}
-        await peer.request("server/discover", {"_meta": meta}, headers=headers)
+        await _send_incomplete(used, meta)
+
+
+async def _send_unknown(stage: Stage, peer: Peer, version: str) -> None:
+    await peer.request("server/discover", {"_meta": {VERSION_KEY: version}})
+    if stage.facts.declares("tools"):
+        await peer.request("tools/list", {"_meta": {VERSION_KEY: version}})
+
+
+async def _send_incomplete(peer: Peer, meta: dict[str, Any]) -> None:
+    """Leave out required fields of `_meta`; the headers still name the revision."""
+    headers = {"MCP-Protocol-Version": peer.revision.date}
+    await peer.request("server/discover", {"_meta": meta}, headers=headers)
 
 
 async def _initialize(peer: Peer) -> None:
@@ -177,25 +187,34 @@ def _problem(result: dict[str, Any], version: str) -> str | None:
     if not isinstance(result.get("capabilities"), dict):
         return "`capabilities` is not an object"
     absent = [key for key in ("ttlMs", "cacheScope", "resultType") if key not in result]
-    return f"no {', '.join(absent)}" if absent else None
+    return "; ".join(f"no {key}" for key in absent) or None
 
 
 @check("A request without version or capabilities is refused", requirements=("META-08", "BASE-27"))
 def judge_required_meta(trace: Trace) -> Iterator[Observation]:
     complete: set[str] = set()
+    refused_first: set[tuple[str, ...]] = set()
     for exchange in trace.exchanges():
         connection = exchange.request.frame.connection
         lacking, reply = missing_fields(exchange, trace.revision), reply_to(exchange, trace)
         if lacking and (reply is not None or exchange.head is not None):
-            refused, observed = _is_refused(exchange, reply, lacking), outcome(exchange, reply)
-            expected = f"error {INVALID_PARAMS} (HTTP 400) for a request without {lacking[0]}"
-            yield observe("META-08", refused, exchange, expected=expected, observed=observed)
-            if connection in complete:
+            if connection in complete and tuple(lacking) in refused_first:
                 expected = f"an error, although an earlier request had {lacking[0]}"
                 failed = exchange.result is None
                 yield observe("BASE-27", failed, exchange, expected=expected, observed=exchange)
+            else:
+                yield _judge_incomplete(exchange, reply, lacking)
+            if connection not in complete and exchange.result is None:
+                refused_first.add(tuple(lacking))
         elif is_of_revision(exchange, trace.revision) and exchange.result is not None:
             complete.add(connection)
+
+
+def _judge_incomplete(exchange: Exchange, reply: Message | None, lacking: list[str]) -> Observation:
+    """A request without a required field, unless it is only served because of an earlier request."""
+    refused, observed = _is_refused(exchange, reply, lacking), outcome(exchange, reply)
+    expected = f"error {INVALID_PARAMS} (HTTP 400) for a request without {lacking[0]}"
+    return observe("META-08", refused, exchange, expected=expected, observed=observed)
 
 
 def _is_refused(exchange: Exchange, reply: Message | None, lacking: list[str]) -> bool:
@@ -207,16 +226,32 @@ def _is_refused(exchange: Exchange, reply: Message | None, lacking: list[str]) -
     return (code == INVALID_PARAMS or mismatch) and exchange.head.status == 400
 
 
-@check("The refusal of a version lists supported versions", requirements=("VER-01", "VER-10"))
+@check("The refusal of a version lists supported versions", requirements=("VER-01", "VER-10", "BASE-27"))
 def judge_versions(trace: Trace) -> Iterator[Observation]:
+    complete: set[str] = set()
+    refused_first: set[tuple[str, str]] = set()
     for exchange in trace.exchanges():
         version, reply = exchange.meta.get(VERSION_KEY), reply_to(exchange, trace)
         answered = reply is not None or exchange.head is not None
-        if isinstance(version, str) and version not in BY_DATE and answered:
-            problem = _refusal_problem(reply, version, trace.revision.date)
-            expected = f"error {UNSUPPORTED_VERSION} with `supported` and `requested`"
-            observed = problem or outcome(exchange, reply)
-            yield observe("VER-01", problem is None, exchange, expected=expected, observed=observed)
+        used = exchange.request.frame.connection in complete
+        if not isinstance(version, str) or version in BY_DATE or not answered:
+            if exchange.result is not None and is_of_revision(exchange, trace.revision):
+                complete.add(exchange.request.frame.connection)
+            continue
+        problem = _refusal_problem(reply, version, trace.revision.date)
+        if used and exchange.result is not None and (exchange.method, version) in refused_first:
+            expected = f"error {UNSUPPORTED_VERSION}, as on a new connection: each request has its version"
+            yield observe("BASE-27", False, exchange, expected=expected, observed=exchange)
+            continue
+        if not used and problem is None:
+            refused_first.add((exchange.method, version))
+        expected = f"error {UNSUPPORTED_VERSION} with `supported` and `requested`"
+        observed = problem or outcome(exchange, reply)
+        yield observe("VER-01", problem is None, exchange, expected=expected, observed=observed)
+    yield from _judge_handshake(trace)
+
+
+def _judge_handshake(trace: Trace) -> Iterator[Observation]:
     lists = [exchange.items("supportedVersions") for exchange in trace.exchanges("server/discover")]
     supported = [version for versions in lists for version in versions if isinstance(version, str)]
     for exchange in trace.exchanges("initialize"):
@@ -298,6 +333,17 @@ def remembers_client(message: Json, context: FaultContext) -> Json:
         context.memory.update(meta)
     elif context.memory:
         params_of(message)["_meta"] = {**context.memory, **meta}
+    return message
+
+
+@on_request(
+    "serves a connection at the version of its first request", breaks="BASE-27", transports=STDIO_ONLY
+)
+def first_version(message: Json, context: FaultContext) -> Json:
+    meta = meta_of(message)
+    if VERSION_KEY in meta:
+        first = context.memory.setdefault("version", meta[VERSION_KEY])
+        meta[VERSION_KEY] = first
     return message
 
 

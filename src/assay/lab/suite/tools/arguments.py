@@ -23,9 +23,10 @@ from assay.lab.harness.driver.argument import arguments_for, invalid_arguments
 from assay.lab.harness.driver.peer import Reply
 from assay.lab.harness.need import A_READ_ONLY_TOOL, declares
 from assay.lab.harness.sabotage.saboteur import params_of
+from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.tool_call import ToolCall, listed_tools, succeeded, tool_calls
-from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
+from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
 # --- what is asked
 
@@ -92,19 +93,18 @@ def _judge_misfit(call: ToolCall, misfit: str) -> Iterator[Observation]:
         yield observe("TL-21", call.failed, call, expected=expected, observed=call.exchange)
 
 
-@check("A tool that does not exist is refused with -32602", requirements=("TL-19",))
+@check("A tool that does not exist is refused with -32602", requirements=("TL-19", "TL-32"))
 def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
     lists = [exchange for exchange in trace.exchanges("tools/list") if exchange.result is not None]
     listed = [tool.get("name") for exchange in lists for tool in exchange.objects("tools")]
     for exchange in trace.exchanges("tools/call"):
         if lists and exchange.params.get("name") not in listed and exchange.answer is not None:
-            yield observe(
-                "TL-19",
-                exchange.code == INVALID_PARAMS,
-                exchange,
-                expected=f"error {INVALID_PARAMS}",
-                observed=exchange,
-            )
+            refused = exchange.answer.shape is Shape.ERROR
+            expected = f"error {INVALID_PARAMS}"
+            yield observe("TL-19", refused, exchange, expected=expected, observed=exchange)
+            if refused:
+                documented = exchange.code == INVALID_PARAMS
+                yield observe("TL-32", documented, exchange, expected=expected, observed=exchange)
 
 
 @check("Tool names are case-sensitive", requirements=("TL-08",))
@@ -164,6 +164,13 @@ def unknown_in_result(reply: Json, context: FaultContext) -> Json:
     text = reply["error"]["message"]
     typed = {"resultType": "complete"} if "server/discover" in context.revision.requests else {}
     return result_reply(reply, {"content": [{"type": "text", "text": text}], "isError": True, **typed})
+
+
+@on_reply("refuses an unknown tool with -32601", breaks="TL-32")
+def unknown_as_method(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/call" and "error" in reply:
+        reply["error"]["code"] = METHOD_NOT_FOUND
+    return reply
 
 
 @on_request("finds tools in any letter case", breaks="TL-08", transports=STDIO_ONLY)

@@ -26,7 +26,9 @@ from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import Shape
+from assay.lab.harness.trace.trace import Exchange
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from assay.revisions.revision import Opening
 
 # --- what is asked
 
@@ -80,16 +82,25 @@ def _templates(facts: Facts) -> Iterator[tuple[dict[str, Any], str]]:
 @check("Completion is declared where it is offered", requirements=("CMP-01", "CMP-03"))
 def judge_completion_declared(trace: Trace) -> Iterator[Observation]:
     declared = declaration(trace)
-    for exchange in trace.exchanges("completion/complete"):
+    exchanges = list(trace.exchanges("completion/complete"))
+    completes = trace.revision.opening is Opening.PER_REQUEST or any(map(_values, exchanges))
+    for exchange in exchanges:
         if declared is None or exchange.answer is None:
             continue
-        if (offered := declared.has("completions")) or exchange.result is not None:
+        if (offered := declared.has("completions")) or (exchange.result is not None and completes):
             expected, observed = "`completions` declared by a server that completes", "it is not declared"
             yield observe("CMP-01", offered, exchange, declared, expected=expected, observed=observed)
         else:
             refused = exchange.code == METHOD_NOT_FOUND
             expected = f"error {METHOD_NOT_FOUND} from a server without `completions`"
             yield observe("CMP-03", refused, exchange, declared, expected=expected, observed=exchange)
+
+
+def _values(exchange: Exchange) -> list[Any]:
+    """The completed values. A server that never has any does not complete, although it has the method."""
+    completion = (exchange.result or {}).get("completion")
+    values = completion.get("values") if isinstance(completion, dict) else None
+    return values if isinstance(values, list) else []
 
 
 MAX_VALUES: Final = 100
@@ -127,6 +138,18 @@ def completion_unsupported(reply: Json, context: FaultContext) -> Json:
         reply["result"]["capabilities"].pop("completions")
     completes = context.method == "completion/complete"
     return error_reply(reply, INVALID_REQUEST, "no completion") if completes else reply
+
+
+@on_reply(
+    "answers completion with an empty list without declaring `completions`",
+    breaks="CMP-03",
+    window=lambda revision: revision.opening is Opening.HANDSHAKE,
+)
+def completion_stub(reply: Json, context: FaultContext) -> Json:
+    if context.method == "initialize" and "result" in reply:
+        reply["result"]["capabilities"].pop("completions", None)
+    stub: Json = {"completion": {"values": []}}
+    return result_reply(reply, stub) if context.method == "completion/complete" else reply
 
 
 @on_result("sends more than 100 values", breaks="CMP-02", method="completion/complete")

@@ -35,10 +35,13 @@ A_LIST: Final = Need(
 )
 
 
+CURSORS: Final = Need(lambda facts: facts.cursors, "gives out no cursors: each list has one page")
+
+
 @scenario(
     "Read every list page by page, and with an unknown cursor",
     exercises=("utilities.pages", "utilities.bad-cursor"),
-    needs=(A_LIST,),
+    needs=(A_LIST, CURSORS),
 )
 async def drive_pages(stage: Stage) -> None:
     peer = await stage.open()
@@ -123,7 +126,7 @@ def _names(exchange: Exchange) -> set[str]:
 @check("A cursor that was never issued gets -32602", requirements=("PAG-03",))
 def judge_bad_cursor(trace: Trace) -> Iterator[Observation]:
     # One observation for all lists, since they usually share the code and its faults.
-    probes = [probe for probe in trace.probes("bad cursor") if probe.answers and _is_listed(probe, trace)]
+    probes = [probe for probe in trace.probes("bad cursor") if probe.answers and _has_cursors(probe, trace)]
     accepted = [probe for probe in probes if probe.answers[0].code != INVALID_PARAMS]
     if probes:
         evidence, expected = accepted[:1] or probes, f"error {INVALID_PARAMS}"
@@ -131,11 +134,11 @@ def judge_bad_cursor(trace: Trace) -> Iterator[Observation]:
         yield observe("PAG-03", not accepted, *evidence, expected=expected, observed=observed)
 
 
-def _is_listed(probe: Probe, trace: Trace) -> bool:
-    """Whether the list is available without a cursor."""
+def _has_cursors(probe: Probe, trace: Trace) -> bool:
+    """Whether the server gives out cursors for the list. A list of one page has no cursor to be wrong."""
     method = probe.info.get("method")
     return isinstance(method, str) and any(
-        exchange.result is not None and "cursor" not in exchange.params
+        _next_cursor(exchange) is not None and "cursor" not in exchange.params
         for exchange in trace.exchanges(method)
     )
 
