@@ -19,9 +19,8 @@ from .http_call import Address, Ended, HeadRead, Part, PieceRead, connect, read_
 from .http_text import EVENT_STREAM, JSON, Head, with_bearer, write_request
 from .identity import DEFAULT_IDENTITY, Identity
 from .link import Inbox, Sent
+from .split import Blocks
 
-# A line ends in CR LF, LF or CR; a blank line ends a block.
-_BLANK: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n|$))")
 _COMMENT: Final = re.compile(rb"(?:^|[\r\n]):")
 ACCEPT: Final = f"{JSON}, {EVENT_STREAM}"
 MAX_BODY: Final = 32 * 1024 * 1024
@@ -29,29 +28,6 @@ MAX_BODY: Final = 32 * 1024 * 1024
 
 def has_comment(block: bytes) -> bool:
     return _COMMENT.search(block) is not None
-
-
-class Blocks:
-    def __init__(self) -> None:
-        self.rest = b""
-        """The bytes since the last complete block."""
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """Return the blocks that `data` completes.
-
-        Raises:
-            Flooded: a block exceeds the size limit of a trace.
-        """
-        self.rest += data
-        blocks = []
-        begin = 0
-        for match in _BLANK.finditer(self.rest):
-            blocks.append(self.rest[begin : match.end()])
-            begin = match.end()
-        self.rest = self.rest[begin:]
-        if len(self.rest) > MAX_BYTES:
-            raise Flooded
-        return blocks
 
 
 class HttpLink:
@@ -199,7 +175,7 @@ class _Response:
         self._recorder = recorder
         self._sent = sent
         self._blocks: Blocks | None = None
-        self._body = b""
+        self._body = bytearray()
 
     def take(self, part: Part) -> None:
         match part:
@@ -212,6 +188,8 @@ class _Response:
             case PieceRead(data) if self._blocks is not None:
                 for block in self._blocks.feed(data):
                     self._take_block(block)
+                if len(self._blocks) > MAX_BYTES:
+                    raise Flooded
             case PieceRead(data):
                 # Data beyond the limit is dropped; the recorder reports floods.
                 self._body += data if len(self._body) < MAX_BODY else b""
@@ -229,11 +207,11 @@ class _Response:
         self._sent.begin()
 
     def _end(self, problem: str | None) -> None:
-        if self._blocks is not None and self._blocks.rest:
+        if self._blocks:
             self._record(Kind.EVENT, self._blocks.rest)
         if self._body:
-            frame = self._record(Kind.BODY, self._body)
-            self.inbox.deliver(frame, self._body)
+            body = bytes(self._body)
+            self.inbox.deliver(self._record(Kind.BODY, body), body)
         self._record(Kind.END, clean=problem is None, problem=problem or "")
         self._sent.finish()
         self.inbox.ended(self._sent.channel)

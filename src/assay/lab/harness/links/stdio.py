@@ -13,6 +13,7 @@ from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded, Recorder
 from .broken_off import BrokenOff, Gone
 from .http_text import Head
 from .link import Inbox, Sent
+from .split import Lines
 
 TERMINATED: Final = "terminated"
 """Mark of a process that the driver asked to exit."""
@@ -136,16 +137,15 @@ class StdioLink:
             self._inbox.fail(Gone(describe_exit(status), tuple(wire.tail)))
 
     async def _read_lines(self, wire: Wire) -> None:
-        rest = b""
+        lines = Lines()
         while data := await wire.read():
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
+            for line in lines.feed(data):
                 frame = self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, line + b"\n")
                 self._inbox.deliver(frame, line)
-            if len(rest) > MAX_BYTES:
+            if len(lines) > MAX_BYTES:
                 raise Flooded
-        if rest:
-            self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, rest)
+        if lines:
+            self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, lines.rest)
         self._recorder.record(Sender.SUBJECT, self._channel, Kind.END, clean=True)
 
     async def close(self) -> None:

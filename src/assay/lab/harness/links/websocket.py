@@ -9,7 +9,7 @@ from hashlib import sha1
 from typing import Any, Final
 
 from assay.lab.harness.trace.frame import Kind, Sender
-from assay.lab.harness.trace.recorder import MAX_BYTES, Recorder
+from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded, Recorder
 from assay.protocol.framing import websocket as ws
 from assay.revisions.revision import Revision
 
@@ -53,7 +53,7 @@ class WebSocketLink:
         self._closing = False
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._parts = b""
+        self._parts = bytearray()
         self._opcode = ws.TEXT
 
     @property
@@ -142,14 +142,17 @@ class WebSocketLink:
 
     def _take_data(self, frame: ws.Frame) -> None:
         if frame.opcode != ws.CONTINUATION:
-            self._opcode, self._parts = frame.opcode, b""
+            self._opcode, self._parts = frame.opcode, bytearray()
         self._parts += frame.payload
+        if len(self._parts) > MAX_BYTES:
+            raise Flooded
         if not frame.fin:
             return
         kind = Kind.TEXT if self._opcode == ws.TEXT else Kind.BINARY
-        recorded = self._recorder.record(Sender.SUBJECT, self._channel, kind, self._parts)
+        body = bytes(self._parts)
+        recorded = self._recorder.record(Sender.SUBJECT, self._channel, kind, body)
         if kind is Kind.TEXT:
-            self._inbox.deliver(recorded, self._parts)
+            self._inbox.deliver(recorded, body)
 
     def _answer(self, frame: ws.Frame) -> None:
         assert self._writer is not None
