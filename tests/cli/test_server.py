@@ -97,15 +97,16 @@ def test_server_that_never_answers_proves_nothing(tmp_path: Path, capsys: pytest
     assert "no answer to initialize within 0.3 s" in capsys.readouterr().err
 
 
-def test_server_that_dies_after_initialize_is_never_green(
+def test_server_that_dies_after_initialize_fails_for_that(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["server", "--command", command(tmp_path, DIES)]) == 3
+    assert main(["server", "--command", command(tmp_path, DIES)]) == 1
     assert "exited with status 3" in (out := capsys.readouterr().out)
     assert "stderr: giving up" in out
     run = stored(tmp_path)
-    assert {cell.outcome for cell in run.cells} == {"incomplete"}
-    assert {check.verdict for cell in run.cells for check in cell.checks} <= {"SKIPPED"}
+    assert {cell.outcome for cell in run.cells} == {"failed"}
+    failed = {check.id for cell in run.cells for check in cell.checks if check.verdict != "SKIPPED"}
+    assert failed == {"robustness.keeps-running"}
 
 
 @pytest.mark.timeout(60)

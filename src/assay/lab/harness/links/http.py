@@ -14,11 +14,11 @@ from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded, Recorder
 from assay.lab.harness.trace.trace import STILL_OPEN, events_of
 from assay.revisions.revision import Opening, Revision
 
-from .broken_off import BrokenOff
+from .broken_off import BrokenOff, Unreachable
 from .http_call import Address, Ended, HeadRead, Part, PieceRead, connect, read_response
 from .http_text import EVENT_STREAM, JSON, Head, with_bearer, write_request
 from .identity import DEFAULT_IDENTITY, Identity
-from .link import Inbox, Sent
+from .link import Inbox, Sent, note_unreachable
 from .split import Blocks
 
 _COMMENT: Final = re.compile(rb"(?:^|[\r\n]):")
@@ -122,7 +122,7 @@ class HttpLink:
 
     async def write(self, method: str, data: bytes) -> Sent:
         """Send bytes on a new connection. `method` names the channel and determines how a body is read."""
-        reader, writer = await connect(self.address, self._patience, self._identity, self._certificate)
+        reader, writer = await self._connect()
         self._count += 1
         channel = f"{self._name}/{method.lower()}-{self._count}"
         self._recorder.record(Sender.DRIVER, channel, Kind.REQUEST, data)
@@ -134,6 +134,13 @@ class HttpLink:
         self._tasks[channel] = asyncio.create_task(_follow(response, reader, method))
         self._tasks[channel].add_done_callback(lambda _: writer.close())
         return sent
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        try:
+            return await connect(self.address, self._patience, self._identity, self._certificate)
+        except Unreachable as reason:
+            note_unreachable(self._recorder, self._name, reason, is_local=self.is_local)
+            raise
 
     async def follow(self, sent: Sent) -> bool:
         """Wait for the end of a response; on a timeout, put a mark into the trace."""

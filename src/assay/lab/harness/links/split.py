@@ -1,6 +1,6 @@
 """Bytes that arrive in pieces, split into lines or into blocks of an event stream.
 
-Each byte is searched once, however small the pieces are: a subject chooses the size of its pieces, and a search
+Each byte is searched once, however small the pieces are: a subject chooses their size, and a search
 from the beginning for each of them takes seconds for a message of a few megabytes.
 """
 

@@ -17,7 +17,7 @@ from .broken_off import BrokenOff, ConnectionRejected, Gone, Unreachable
 from .http_call import Address, HeadRead, connect, read_response
 from .http_text import Head, with_bearer, write_request
 from .identity import DEFAULT_IDENTITY, Identity
-from .link import Inbox, Sent
+from .link import Inbox, Sent, note_unreachable
 
 SUBPROTOCOL: Final = "mcp"
 # Constants suffice: key and mask are required by RFC 6455 but protect nothing here.
@@ -47,6 +47,7 @@ class WebSocketLink:
         self._identity = identity
         self._inbox = inbox
         self._recorder = recorder
+        self._name = name
         self._channel = f"{name}/ws"
         self._patience = patience
         self._headers = dict(headers)
@@ -64,7 +65,11 @@ class WebSocketLink:
         self._headers = with_bearer(self._headers, token)
 
     async def open(self) -> None:
-        reader, self._writer = await connect(self.address, self._patience, self._identity)
+        try:
+            reader, self._writer = await connect(self.address, self._patience, self._identity)
+        except Unreachable as reason:
+            note_unreachable(self._recorder, self._name, reason, is_local=self.is_local)
+            raise
         headers = {
             "Host": self.address.authority,
             "Upgrade": "websocket",
