@@ -42,6 +42,8 @@ class Check(Struct, frozen=True):
     everywhere: bool
     """Whether it reads every trace, or only those of scenarios that exercise it."""
     transports: frozenset[Transport]
+    confirmed: bool = False
+    """Whether a fault counts only if it happens again, because a slow machine may be its cause."""
     by_requirement: bool = False
     """Whether it has one result per requirement, with the requirement's id, as in the official suite."""
 
@@ -61,6 +63,7 @@ def check(
     requirements: Mapping[str, str] | tuple[str, ...],
     everywhere: bool = False,
     transports: frozenset[Transport] = ANY,
+    confirmed: bool = False,
     id: str = "",
 ) -> Callable[[Judge], Check]:
     """Turn a function `judge_<name>` into a check, or any function into the check with that id.
@@ -70,7 +73,9 @@ def check(
     """
 
     def decorate(judge: Judge) -> Check:
-        return Check(id or id_of(judge, "judge_"), title, faults(requirements), judge, everywhere, transports)
+        name = id or id_of(judge, "judge_")
+        cited = faults(requirements)
+        return Check(name, title, cited, judge, everywhere, transports, confirmed=confirmed)
 
     return decorate
 

@@ -42,6 +42,15 @@ for line in sys.stdin:
         sys.stdout.write(FRAMING)
         sys.stdout.flush()
 """
+SILENT = """
+for line in sys.stdin:
+    message = json.loads(line)
+    reply = answer(message)
+    if message.get("id") == "a ping named by text" and IS_SILENT:
+        open("silent", "w").close()
+    elif reply is not None:
+        print(json.dumps(reply), flush=True)
+"""
 HTTP = """
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -103,7 +112,7 @@ async def test_process_that_exits_is_a_failure_with_status_and_standard_error(tm
     assert finding.observed == (
         "the subject's process exited with status 3; standard error: traceback: no such method"
     )
-    assert "no/such/method" in finding.excerpt[0]
+    assert "no/such/method" in finding.excerpt[1]
     assert findings(judged, "ROBUST-11") == []
 
 
@@ -116,6 +125,21 @@ async def test_server_that_listens_and_exits_is_a_failure_of_one_scenario(tmp_pa
         "the subject's process exited with status 3; standard error: traceback: no such method"
     )
     assert outcomes(judged)["lifecycle.ping"] is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("is_silent", "outcome"),
+    [("True", Outcome.FAILED), ("not os.path.exists('silent')", Outcome.PASSED)],
+)
+async def test_silence_is_a_failure_only_if_it_happens_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_silent: str, outcome: Outcome
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    subject = CommandSubject(script(tmp_path, SILENT.replace("IS_SILENT", is_silent)))
+    judged = await run(subject, "lifecycle-ping", conditions=BRIEF)
+    assert outcomes(judged) == {"lifecycle.ping": outcome}
+    observed = ["ping: no answer within 0.5 s"] if outcome is Outcome.FAILED else []
+    assert [finding.observed for finding in findings(judged, "ROBUST-11")] == observed
 
 
 @pytest.mark.parametrize(

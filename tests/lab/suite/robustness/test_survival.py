@@ -41,7 +41,7 @@ def test_exit_is_reported_with_its_status_and_standard_error() -> None:
     trace = more(stdio_trace((">", request(7, "ping"))), errors(b"first"), errors(b"boom"), exited())
     (observation,) = protocol_suite().checks[RUNNING].judge(trace)
     assert not observation.holds
-    assert observation.observed == "the subject's process exited with status 3; standard error: first | boom"
+    assert observation.observed == "the subject's process exited with status 3; standard error: first / boom"
     assert observation.frames == (0, 1, 2, 3)
 
 
@@ -78,6 +78,7 @@ def test_request_without_an_answer_in_time_is_reported(method: str) -> None:
     [
         pytest.param([*OPENED, (">", request(7, "tools/call", name="slow"))], [silence(7)], id="slow tool"),
         pytest.param([(">", request(7, "tools/list"))], [silence(7)], id="before the handshake"),
+        pytest.param([(">", request(1, "initialize"))], [silence(1)], id="still starting"),
         pytest.param([*OPENED, (">", request(None, "ping"))], [silence(None)], id="id null"),
         pytest.param([*OPENED, (">", request(7, "ping"))], [exited()], id="process exited"),
         pytest.param([*OPENED, (">", request(7, "ping"))], [], id="not waited for"),

@@ -214,8 +214,8 @@ class Runner:
         async with self._slots, self._access_for(cell):
             self._watch(CellStarted(cell.scenario.id, cell.transport, cell.revision.date))
             result, trace = await self._attempt(cell)
-        if trace is not None and is_down(trace):
-            # Another scenario at the same time may have ended the server: alone, it is not to blame.
+        if trace is not None and (is_down(trace) or self._is_doubtful(result)):
+            # Another scenario at the same time may be to blame.
             async with self._slots, self._access.exclusive():
                 result, trace = await self._attempt(cell)
         self._results[number] = result if trace is None else self._store(result, trace)
@@ -230,6 +230,12 @@ class Runner:
                 await subject.revive()
         settings = self._settings
         return await run_cell(cell, subject, settings.suite, settings.conditions, self._pool)
+
+    def _is_doubtful(self, result: CellResult) -> bool:
+        """Whether a fault was found that must happen again to count."""
+        checks = self._settings.suite.checks
+        failed = [check.id for check in result.checks if check.verdict is Verdict.FAILURE]
+        return any(checks[name].confirmed for name in failed if name in checks)
 
     def _access_for(self, cell: Cell) -> AbstractAsyncContextManager[None]:
         """Scenarios with effects or load run exclusively, except on stdio, where each has its own process."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -93,6 +94,7 @@ async def _cancel_unknown(peer: Peer) -> None:
 # --- how it is judged
 
 
+_LETTER: Final = re.compile(rb"[A-Za-z]")
 MAX_QUOTED: Final = 5
 """Last lines of standard error that a finding quotes."""
 LARGEST: Final = 64 * 1024
@@ -111,7 +113,7 @@ def judge_keeps_running(trace: Trace) -> Iterator[Observation]:
     for frame in exits:
         errors = _errors_before(frame, trace)
         lines = [error.raw.decode(errors="replace").strip() for error in errors] or _quoted(frame)
-        observed = "; standard error: ".join(filter(None, (_exit(frame), " | ".join(lines))))
+        observed = "; standard error: ".join(filter(None, (_exit(frame), " / ".join(lines))))
         evidence = (*_last_sent(frame, trace), *errors, frame)
         yield observe("ROBUST-10", False, *evidence, expected=RUNNING, observed=observed)
     for mark in () if exits else trace.marks(UNREACHABLE):
@@ -139,7 +141,7 @@ def _is_unasked(frame: Frame, trace: Trace) -> bool:
 
 def _errors_before(frame: Frame, trace: Trace) -> list[Frame]:
     earlier = trace.frames[: frame.n]
-    errors = [error for error in earlier if error.kind is Kind.ERRORS and error.raw.strip()]
+    errors = [error for error in earlier if error.kind is Kind.ERRORS and _LETTER.search(error.raw)]
     return [error for error in errors if error.connection == frame.connection][-MAX_QUOTED:]
 
 
@@ -149,13 +151,13 @@ def _quoted(frame: Frame) -> list[str]:
 
 
 def _last_sent(frame: Frame, trace: Trace) -> list[Frame]:
-    """The last message that the driver sent before a frame."""
+    """The last messages that the driver sent before a frame: the very last may be a sentinel."""
     kinds = (Kind.LINE, Kind.REQUEST, Kind.TEXT)
     earlier = [sent for sent in trace.frames[: frame.n] if sent.kind in kinds]
-    return [sent for sent in earlier if sent.sender is Sender.DRIVER][-1:]
+    return [sent for sent in earlier if sent.sender is Sender.DRIVER][-2:]
 
 
-@check("Every request is answered", requirements=("ROBUST-11",), everywhere=True)
+@check("Every request is answered", requirements=("ROBUST-11",), everywhere=True, confirmed=True)
 def judge_every_answer(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
         if not _is_legal(exchange, trace):
@@ -179,11 +181,17 @@ def _silence(exchange: Exchange, trace: Trace) -> str | None:
     if problem == CHANNEL_CLOSED and trace.header.closed:
         return None  # the driver closed it at the end of the scenario, when the request was still open
     waited = problem is not None and problem.startswith(WAITED)
-    return None if waited and _may_last(exchange) else problem
+    return None if waited and _may_last(exchange, trace) else problem
 
 
-def _may_last(exchange: Exchange) -> bool:
-    return exchange.method in HANDLED and exchange.params.get("name") != NO_SUCH_TOOL
+def _may_last(exchange: Exchange, trace: Trace) -> bool:
+    if exchange.method in HANDLED and exchange.params.get("name") != NO_SUCH_TOOL:
+        return True
+    # A process that has not answered yet may still be starting.
+    request = exchange.request.frame
+    earlier = (message.frame for message in trace.received if message.frame.n < request.n)
+    has_started = any(frame.connection == request.connection for frame in earlier)
+    return trace.transport == Transport.STDIO and not has_started
 
 
 def _cut_off(exchange: Exchange, later: list[Frame]) -> str | None:
