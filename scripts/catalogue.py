@@ -18,7 +18,7 @@ from assay.lab.harness.sabotage.fault import Fault
 from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.scenario import Scenario, Window
 from assay.lab.harness.transport import Transport
-from assay.lab.suites import every_suite
+from assay.lab.suites import built_in_suites
 from assay.revisions.registry import REVISIONS
 
 FILE = Path(__file__).parents[1] / "tests" / "lab" / "catalogue.txt"
@@ -26,7 +26,7 @@ FILE = Path(__file__).parents[1] / "tests" / "lab" / "catalogue.txt"
 
 def lines() -> list[str]:
     """One line for each part, sorted."""
-    return sorted(f"{suite.name} {line}" for suite in every_suite() for line in _parts(suite))
+    return sorted(f"{suite.name} {line}" for suite in built_in_suites() for line in _parts(suite))
 
 
 def _parts(suite: Suite) -> Iterator[str]:

@@ -97,15 +97,16 @@ def test_server_that_never_answers_proves_nothing(tmp_path: Path, capsys: pytest
     assert "no answer to initialize within 0.3 s" in capsys.readouterr().err
 
 
-def test_server_that_dies_after_initialize_is_never_green(
+def test_server_that_dies_after_initialize_fails_for_that(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["server", "--command", command(tmp_path, DIES)]) == 3
+    assert main(["server", "--command", command(tmp_path, DIES)]) == 1
     assert "exited with status 3" in (out := capsys.readouterr().out)
     assert "stderr: giving up" in out
     run = stored(tmp_path)
-    assert {cell.outcome for cell in run.cells} == {"incomplete"}
-    assert {check.verdict for cell in run.cells for check in cell.checks} <= {"SKIPPED"}
+    assert {cell.outcome for cell in run.cells} == {"failed"}
+    failed = {check.id for cell in run.cells for check in cell.checks if check.verdict != "SKIPPED"}
+    assert failed == {"robustness.keeps-running"}
 
 
 @pytest.mark.timeout(60)
@@ -127,6 +128,9 @@ def test_healthy_server_conforms_and_leaves_results(
     assert first["id"] == "tools.unknown-name"
     assert first["status"] == "SUCCESS"
     assert first["specReferences"][0]["url"].startswith("https://modelcontextprotocol.io/specification/")
+    assert first["description"].startswith("TL-19 (")
+    assert first["details"]["held"] == {"TL-19": first["details"]["observations"]}
+    assert first["details"]["conversation"]["client"].startswith("assay-lab ")
     assert len(list(tmp_path.glob("results/server-tools-unknown-name-*/trace-http-*.ndjson"))) == 5
 
 

@@ -112,8 +112,8 @@ def test_order_is_the_same_however_many_run_at_once(jobs: str, capsys: Output) -
     assert {"lifecycle.ping", "jsonrpc.unknown-method", "tools.definitions"} <= {name for name, _ in places}
 
 
-def test_no_answer_in_time_ends_the_scenario(capsys: Output) -> None:
-    assert judge("silent", *UNKNOWN, "--timeout", "0.3") == 3
+def test_no_answer_in_time_ends_and_fails_the_scenario(capsys: Output) -> None:
+    assert judge("silent", *UNKNOWN, "--timeout", "0.3") == 1
     assert "no answer to no/such/method within 0.3 s" in capsys.readouterr().out
 
 

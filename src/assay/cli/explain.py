@@ -34,9 +34,9 @@ def execute(options: argparse.Namespace) -> int:
     from assay.lab.extra import require_tokens
 
     require_tokens()
-    from assay.lab.suites import every_suite
+    from assay.lab.selection import all_suites
 
-    suites = list(every_suite())
+    suites = all_suites()
     lines = [line for suite in suites for line in explain(options.id, suite)]
     if not lines:
         raise CommandFailed(ExitCode.USAGE, f"nothing has the id {options.id}", similar(options.id, suites))

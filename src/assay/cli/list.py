@@ -5,6 +5,7 @@ examples:
   assay list --suite everything    those of the official suite
   assay list --client              those that judge clients; --suite auth: those of one group
   assay list --coverage            requirements by revision and area: covered, excluded, uncovered
+  assay list --suites              the suites, also those of installed packages
   assay list --saboteurs           the faults that prove that checks can fail; `assay prove` runs them
 """
 
@@ -38,6 +39,7 @@ def configure(parser: Parser) -> None:
     )
     content = parser.add_mutually_exclusive_group()
     content.add_argument("--coverage", action="store_true", help="requirements instead of scenarios")
+    content.add_argument("--suites", action="store_true", help="suites instead of scenarios")
     content.add_argument("--saboteurs", action="store_true", help="saboteurs instead of scenarios")
     add_suite(parser)
     parser.add_argument("--missing", action="store_true", help="with --coverage: name the uncovered ones")
@@ -52,6 +54,8 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def lines_of(options: argparse.Namespace) -> Iterator[str]:
+    if options.suites:
+        return suite_lines()
     suite = selected_suite(options)
     if options.coverage:
         return coverage_lines(suite, missing=options.missing)
@@ -68,6 +72,17 @@ def selected_suite(options: argparse.Namespace) -> Suite:
     if options.suite == FUZZ:
         raise CommandFailed(ExitCode.USAGE, "the suite fuzz has nothing to list: it generates its messages")
     return any_suite(options.suite or DEFAULT)
+
+
+def suite_lines() -> Iterator[str]:
+    from assay.lab.selection import all_suites
+    from assay.lab.suites import about
+
+    suites = {suite.name: suite for suite in all_suites()}
+    for name, suite in suites.items():
+        parts = {"scenarios": suite.scenarios, "checks": suite.checks, "saboteurs": suite.faults}
+        counts = ", ".join(f"{len(items)} {kind}" for kind, items in parts.items())
+        yield f"{name:<{widest(suites)}} {about(name)}: {counts}"
 
 
 def scenario_lines(suite: Suite) -> Iterator[str]:

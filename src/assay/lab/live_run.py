@@ -15,7 +15,6 @@ from assay.lab.harness.run.event import RunEvent, Watch
 from assay.lab.harness.run.plan import Selection, selected
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.run.runner import SubjectDown
-from assay.lab.harness.scenario import Role
 
 from .error import CannotStore, InvalidOptions, LabError
 from .golden_run import GoldenResult, GoldenStep
@@ -52,7 +51,7 @@ class LiveRun(Live[RunEvent, Run]):
         self._conduct = conduct
         self._entries = _baseline(options.baseline, conduct)
         self._step = None if options.golden == Golden() else GoldenStep(options, conduct.suite)
-        self._archive = None if options.output is None else open_archive(options.output, conduct.suite.role)
+        self._archive = None if options.output is None else open_archive(options.output, conduct.suite)
         self._golden: GoldenResult | LabError | None = None
         self.path: Path | None = None
         """Where the run is stored, once it is."""
@@ -119,7 +118,7 @@ def _baseline(path: Path | None, conduct: Conduct) -> list[Entry]:
     return relevant(entries, selected(conduct.suite.scenarios.values(), conduct.selection), every)
 
 
-def open_archive(output: Path, role: Role) -> Archive:
+def open_archive(output: Path, suite: Suite) -> Archive:
     """
     Raises:
         InvalidOptions: the directory cannot be created.
@@ -129,4 +128,4 @@ def open_archive(output: Path, role: Role) -> Archive:
     except OSError as error:
         problem = f"cannot store results in {output}: {error.strerror}"
         raise InvalidOptions(problem, "name another directory with --output") from error
-    return Archive(output, role)
+    return Archive(output, suite.role, suite.requirements)

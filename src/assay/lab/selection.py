@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Final
 
 from assay.lab.client.groups import groups, narrowed
-from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.catalogue import BadSuite, Suite
 from assay.lab.harness.naming import dashed
 from assay.lab.harness.run.plan import Selection, is_named
 from assay.lab.harness.scenario import Role
@@ -16,7 +17,7 @@ from assay.revisions.revision import Revision
 
 from .error import InvalidOptions
 from .options import RunOptions
-from .suites import SHIPPED, suite_named
+from .suites import SHIPPED, every_suite, suite_named, suite_names
 
 DEFAULT: Final = "protocol"
 CLIENT: Final = "client"
@@ -44,11 +45,33 @@ def server_suite(name: str, scenarios: Sequence[str] = ()) -> Suite:
 def any_suite(name: str) -> Suite:
     """
     Raises:
-        InvalidOptions: the suite is unknown.
+        InvalidOptions: the suite is unknown, or cannot be loaded.
     """
-    if name not in SHIPPED:
-        raise InvalidOptions(f"no such suite: {name}", f"one of {', '.join(SHIPPED)}")
-    return suite_named(name)
+    if name in SHIPPED:
+        return suite_named(name)
+    with _usable_packages():
+        names = suite_names()
+        if name in names:
+            return suite_named(name)
+    raise InvalidOptions(f"no such suite: {name}", f"one of {', '.join(names)}")
+
+
+def all_suites() -> list[Suite]:
+    """The built-in suites and those of installed packages.
+
+    Raises:
+        InvalidOptions: one cannot be loaded.
+    """
+    with _usable_packages():
+        return list(every_suite())
+
+
+@contextmanager
+def _usable_packages() -> Iterator[None]:
+    try:
+        yield
+    except BadSuite as error:
+        raise InvalidOptions(str(error), "repair that package, or uninstall it") from error
 
 
 def client_suite(group: str, scenarios: Sequence[str] = ()) -> Suite:

@@ -17,7 +17,7 @@ from assay.lab.harness.trace.file import BadTrace, read_trace
 from assay.lab.harness.trace.trace import Trace
 
 from .error import InvalidOptions
-from .suites import every_suite
+from .selection import all_suites
 
 RESULTS: Final = Path("results")
 _HINT: Final = "give a directory results/run-… of `assay check`"
@@ -65,9 +65,9 @@ def rejudge(paths: Sequence[Path], *, strict: bool = False) -> Run:
     """Judge stored traces again. A path is a trace, a stored run, or a directory with traces.
 
     Raises:
-        InvalidOptions: no trace is found, or one was changed after it was recorded.
+        InvalidOptions: no trace is found, one was changed after it was recorded, or a suite cannot be loaded.
     """
-    return harness.rejudged(list(every_suite()), _traces(paths), strict=strict)
+    return harness.rejudged(all_suites(), _traces(paths), strict=strict)
 
 
 def _traces(paths: Sequence[Path]) -> list[tuple[str, Trace]]:

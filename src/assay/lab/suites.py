@@ -1,4 +1,4 @@
-"""The built-in suites, loaded on demand."""
+"""The built-in suites and those of installed packages, loaded on demand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from assay.lab.harness.catalogue import Suite, load_suite
+from assay.lab.harness.catalogue import BadSuite, Suite, load_suite
 from assay.lab.harness.scenario import Role
+
+from .outside import about as outside_about
+from .outside import load_outside, outside_suites
 
 
 class Shipped(Struct, frozen=True):
@@ -56,7 +59,10 @@ def suite_named(name: str) -> Suite:
     """
     Raises:
         KeyError: unknown suite.
+        BadSuite: an installed package brings a suite that cannot be loaded.
     """
+    if name not in SHIPPED:
+        return _distinct(load_outside(outside_suites()[name]))
     shipped = SHIPPED[name]
     return load_suite(name, shipped.package, server=shipped.server, plain=shipped.plain, role=shipped.role)
 
@@ -66,5 +72,32 @@ def protocol_suite() -> Suite:
     return suite_named("protocol")
 
 
+def _distinct(suite: Suite) -> Suite:
+    """The suite, whose scenarios must not be mistaken for others: a stored trace only names its scenario."""
+    for other in map(suite_named, SHIPPED):
+        if shared := suite.scenarios.keys() & other.scenarios.keys():
+            raise BadSuite(f"the suite {suite.name} has a scenario {min(shared)}, as the suite {other.name}")
+    return suite
+
+
+def suite_names() -> tuple[str, ...]:
+    """The names of all suites, the built-in ones first."""
+    return (*SHIPPED, *outside_suites())
+
+
+def about(name: str) -> str:
+    """What a suite is for.
+
+    Raises:
+        KeyError: unknown suite.
+        BadSuite: an installed package brings a suite that cannot be loaded.
+    """
+    return SHIPPED[name].about if name in SHIPPED else outside_about(outside_suites()[name])
+
+
 def every_suite() -> Iterator[Suite]:
-    return (suite_named(name) for name in SHIPPED)
+    return map(suite_named, suite_names())
+
+
+def built_in_suites() -> Iterator[Suite]:
+    return map(suite_named, SHIPPED)

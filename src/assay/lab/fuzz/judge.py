@@ -37,9 +37,17 @@ SOUND_REQUESTS_ONLY: Final = frozenset({"jsonrpc.named-errors"})
 NOT_AFTER_ARRAYS: Final = frozenset({"jsonrpc.version"})
 """Checks that do not apply if the driver sent an array: the specification leaves the answer to one open."""
 NEVER: Final = frozenset(
-    {"jsonrpc.error-text", "lifecycle.early-request", "lifecycle.first-interaction", "lifecycle.ping"}
+    {
+        "jsonrpc.error-text",
+        "lifecycle.early-request",
+        "lifecycle.first-interaction",
+        "lifecycle.ping",
+        "robustness.every-answer",
+        "robustness.keeps-running",
+    }
 )
-"""Checks of style, and checks that assume every request of some kind to be valid."""
+"""Checks of style, checks that assume every request of some kind to be valid, and those that the fuzzer has
+itself."""
 SURROGATES: Final = (b"\\ud", b"\xed")
 """The first bytes of lone surrogates. A server that echoes one sends text that the lab's parser rejects."""
 BAD: Final = (Verdict.FAILURE, Verdict.WARNING)

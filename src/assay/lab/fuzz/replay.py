@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from assay.lab.harness.run.archive import error_message
+from assay.lab.harness.run.check_entry import error_message
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject, served
 from assay.lab.harness.transport import Transport

@@ -19,7 +19,6 @@ from assay.lab.harness.run.archive import StorageError
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run, redacted
 from assay.lab.harness.run.runner import SubjectDown
-from assay.lab.harness.scenario import Role
 from assay.lab.live_run import open_archive
 from assay.lab.options import FuzzOptions
 from assay.lab.selection import revisions_of
@@ -72,7 +71,7 @@ class FuzzSession:
             strict=options.strict,
             cases=tuple(map(_case, options.case)),
         )
-        self._archive = None if options.output is None else open_archive(options.output, Role.SERVER)
+        self._archive = None if options.output is None else open_archive(options.output, protocol_suite())
 
     @property
     def seed(self) -> int:

@@ -11,6 +11,7 @@ observation the result is SKIPPED, not SUCCESS. A check may read any trace and m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
@@ -27,6 +28,7 @@ from .verdict import CheckResult, Finding, Observation, Verdict
 Judge = Callable[[Trace], Iterable[Observation]]
 UNOBSERVED = Reason(ReasonKind.NOT_OBSERVED, "not observed: this trace does not show whether the rule holds")
 UNFINISHED = Reason(ReasonKind.BROKE_OFF, "not observed to the end: the scenario broke off")
+MAX_EXPECTATIONS = 3
 MAX_FINDINGS = 5
 """Findings per requirement and trace: a fault in every message is still one fault."""
 
@@ -40,6 +42,8 @@ class Check(Struct, frozen=True):
     everywhere: bool
     """Whether it reads every trace, or only those of scenarios that exercise it."""
     transports: frozenset[Transport]
+    confirmed: bool = False
+    """Whether a fault counts only if it happens again, because a slow machine may be its cause."""
     by_requirement: bool = False
     """Whether it has one result per requirement, with the requirement's id, as in the official suite."""
 
@@ -59,6 +63,7 @@ def check(
     requirements: Mapping[str, str] | tuple[str, ...],
     everywhere: bool = False,
     transports: frozenset[Transport] = ANY,
+    confirmed: bool = False,
     id: str = "",
 ) -> Callable[[Judge], Check]:
     """Turn a function `judge_<name>` into a check, or any function into the check with that id.
@@ -68,7 +73,9 @@ def check(
     """
 
     def decorate(judge: Judge) -> Check:
-        return Check(id or id_of(judge, "judge_"), title, faults(requirements), judge, everywhere, transports)
+        name = id or id_of(judge, "judge_")
+        cited = faults(requirements)
+        return Check(name, title, cited, judge, everywhere, transports, confirmed=confirmed)
 
     return decorate
 
@@ -144,7 +151,20 @@ def _result(
             for observation in _first(broken)
         ],
         **stored(reason),
+        held=dict(Counter(observation.requirement for observation in observations if observation.holds)),
+        expected=[] if broken else _expectations(observations),
+        at=_decided(broken[:1] or observations[-1:], trace),
     )
+
+
+def _expectations(observations: list[Observation]) -> list[str]:
+    return list(dict.fromkeys(observation.expected for observation in observations))[:MAX_EXPECTATIONS]
+
+
+def _decided(observations: list[Observation], trace: Trace) -> float:
+    """When the last frame of the first fault was recorded, or without one, of the last observation."""
+    last = max((n for observation in observations for n in observation.frames), default=0)
+    return trace.frames[last].t if last < len(trace.frames) else 0.0
 
 
 def _first(broken: list[Observation]) -> list[Observation]:

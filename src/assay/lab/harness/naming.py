@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import sys
 from fnmatch import fnmatchcase
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
+
+OURS: Final = "assay.lab."
 
 
 def area_of(name: str) -> str:
@@ -17,10 +20,22 @@ def area_of(name: str) -> str:
 
 def area_of_module(module: str) -> str:
     """The area of a topic module: the first name below its suite, or `AREA` in that package."""
-    suite, _, topic = module.removeprefix("assay.lab.").partition(".")
-    area = topic.partition(".")[0]
-    name: str = getattr(sys.modules.get(f"assay.lab.{suite}.{area}"), "AREA", area)
+    suite = _suite_of(module)
+    area = module.removeprefix(f"{suite}.").partition(".")[0]
+    name: str = getattr(sys.modules.get(f"{suite}.{area}"), "AREA", area)
     return name
+
+
+def _suite_of(module: str) -> str:
+    """The package of the suite that a topic module belongs to: the nearest one with requirements."""
+    if module.startswith(OURS):
+        return OURS + module.removeprefix(OURS).partition(".")[0]
+    package = module
+    while package := package.rpartition(".")[0]:
+        homes = getattr(sys.modules.get(package), "__path__", ())
+        if any(Path(home, "requirements").is_dir() for home in homes):
+            return package
+    return module.partition(".")[0]
 
 
 def id_of(function: Any, verb: str = "") -> str:

@@ -93,6 +93,12 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     """Why the check was skipped."""
     reason_kind: ReasonKind | None = None
     reason_options: list[str] = []
+    held: dict[str, int] = {}
+    """How often each requirement was observed to hold."""
+    expected: list[str] = []
+    """What was observed if nothing was broken, in the words of the check; the first few."""
+    at: float = 0.0
+    """Seconds from the start of the scenario to the frame that decided the verdict."""
 
     @property
     def typed_reason(self) -> Reason | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as tree
 
-from assay.lab.harness.run.archive import error_message
 from assay.lab.harness.run.baseline import is_expected
+from assay.lab.harness.run.check_entry import error_message
 from assay.lab.harness.run.conclusion import conclude, counts, headline
 from assay.lab.harness.run.run import CellResult, Run
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict

@@ -68,13 +68,21 @@ def _encoding_problem(body: bytes) -> str | None:
 A_MESSAGE_PER_LINE: Final = "one JSON-RPC message per line"
 
 
+SHOWN: Final = 80
+
+
+def shown_bytes(raw: bytes) -> str:
+    """The first bytes, and how many there are if that is not all."""
+    return repr(raw) if len(raw) <= SHOWN else f"{raw[:SHOWN]!r}… ({len(raw)} bytes)"
+
+
 def unfinished_lines(trace: Trace, requirement: str) -> Iterator[Observation]:
     """Text at the end of the output that is neither a line nor the beginning of a message."""
     for frame in trace.frames:
         unfinished = frame.kind is Kind.LINE and frame.sender is Sender.SUBJECT and frame.raw[-1:] != b"\n"
         # A message at the end of the stream may lack its newline.
         if unfinished and not frame.raw.strip().startswith(b"{"):
-            observed = f"{frame.raw[:80]!r} at the end"
+            observed = f"{shown_bytes(frame.raw)} at the end"
             yield observe(requirement, False, frame, expected=A_MESSAGE_PER_LINE, observed=observed)
 
 

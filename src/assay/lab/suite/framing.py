@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from assay.lab.harness import (
@@ -26,14 +26,14 @@ from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY, declared
 from assay.lab.harness.driver.peer import encode
 from assay.lab.harness.need import Need
 from assay.lab.harness.sabotage.alteration import encode as encode_message
-from assay.lab.harness.sabotage.saboteur import Conversation, newest_of_each_kind, params_of
+from assay.lab.harness.sabotage.saboteur import Conversation, Saboteur, newest_of_each_kind, params_of
 from assay.lab.harness.sabotage.script import serve_minimal
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.revisions.revision import Revision
 
-from .envelope import A_MESSAGE_PER_LINE, unfinished_lines
+from .envelope import A_MESSAGE_PER_LINE, shown_bytes, unfinished_lines
 
 # --- what is asked
 
@@ -46,7 +46,13 @@ LINE_ENDS: Final = ("two\nlines", "next\u0085line", "line\u2028separator", "form
 
 @scenario(
     "Send long lines, several lines at once, and parts of a line",
-    exercises=("framing.whole-lines", "framing.pure-stdout", "framing.no-requests", "jsonrpc.named-errors"),
+    exercises=(
+        "framing.whole-lines",
+        "framing.ended-lines",
+        "framing.pure-stdout",
+        "framing.no-requests",
+        "jsonrpc.named-errors",
+    ),
     transports=STDIO_ONLY,
 )
 async def drive_lines(stage: Stage) -> None:
@@ -176,12 +182,52 @@ def _is_message(text: bytes) -> bool:
     "Standard output contains only messages", requirements=("STD-02",), everywhere=True, transports=STDIO_ONLY
 )
 def judge_pure_stdout(trace: Trace) -> Iterator[Observation]:
+    numbers = _line_numbers(trace)
     for message in trace.received:
         if message.frame.kind is Kind.LINE:
             is_message = isinstance(message.value, dict)
-            observed = f"{message.body[:80]!r}: {message.problem}"
+            problem = message.problem or "not an object"
+            observed = f"line {numbers[message.frame.n]}: {shown_bytes(message.body)}: {problem}"
             yield observe("STD-02", is_message, message, expected=A_MESSAGE_PER_LINE, observed=observed)
     yield from unfinished_lines(trace, "STD-02")
+
+
+def _line_numbers(trace: Trace) -> dict[int, int]:
+    """The number of each line in the output of its process, by the number of its frame."""
+    counts: Counter[str] = Counter()
+    numbers = {}
+    for frame in trace.frames:
+        if frame.kind is Kind.LINE and frame.sender is Sender.SUBJECT:
+            counts[frame.channel] += 1
+            numbers[frame.n] = counts[frame.channel]
+    return numbers
+
+
+@check(
+    "A message ends with a newline",
+    requirements={"STD-01": "A message does not end with a newline"},
+    everywhere=True,
+    transports=STDIO_ONLY,
+)
+def judge_ended_lines(trace: Trace) -> Iterator[Observation]:
+    numbers = _line_numbers(trace)
+    waited = {mark.connection for mark in trace.marks("no answer")}
+    for frame in trace.frames:
+        if frame.n not in numbers:
+            continue
+        ended = frame.raw.endswith(b"\n")
+        # Without a wait, the newline may still have been on its way.
+        if ended or (frame.connection in waited and _begins_with_message(frame.raw)):
+            observed = f"line {numbers[frame.n]}: {shown_bytes(frame.raw)}, and no newline"
+            yield observe("STD-01", ended, frame, expected="a newline after each message", observed=observed)
+
+
+def _begins_with_message(text: bytes) -> bool:
+    try:
+        value, _ = json.JSONDecoder(strict=False).raw_decode(text.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict)
 
 
 @check("Servers send no requests on stdio", requirements=("STD-07",), everywhere=True, transports=STDIO_ONLY)
@@ -284,6 +330,59 @@ def byte_order_mark(line: bytes, context: FaultContext) -> bytes:
 @on_line("writes a `Content-Length` header before each message", breaks="STD-02")
 def content_length(line: bytes, context: FaultContext) -> bytes:
     return b"Content-Length: %d\r\n\r\n" % len(line) + line
+
+
+def _framed(name: str, breaks: str, fault: str, framing: Callable[[bytes], bytes]) -> Saboteur:
+    """Writes each message in another framing; `framing` gets it without the newline."""
+
+    def change(line: bytes, context: FaultContext) -> bytes:
+        return framing(line.removesuffix(b"\n"))
+
+    saboteur: Saboteur = on_line(
+        fault,
+        id=f"framing.{name}",
+        breaks=breaks,
+        scenario="framing.lines",
+        window=newest_of_each_kind,
+        silent=True,
+    )(change)
+    return saboteur
+
+
+FRAMINGS: Final = (
+    _framed("no-newline", "STD-01", "writes no newline after a message", lambda text: text),
+    _framed("carriage-return", "STD-01", "ends messages with CR", lambda text: text + b"\r"),
+    _framed("zero-byte", "STD-01", "ends messages with a zero byte", lambda text: text + b"\0"),
+    _framed(
+        "indented",
+        "STD-01",
+        "writes every message over several lines",
+        lambda text: json.dumps(json.loads(text), indent=2).encode() + b"\n",
+    ),
+    _framed(
+        "length-prefix",
+        "STD-02",
+        "writes four bytes of length before each message",
+        lambda text: len(text).to_bytes(4, "big") + text,
+    ),
+    _framed(
+        "header-framing",
+        "STD-02",
+        "frames messages with `Content-Length`, as language servers do",
+        lambda text: b"Content-Length: %d\r\n\r\n" % len(text) + text,
+    ),
+    _framed("record-separator", "STD-02", "begins messages with RS", lambda text: b"\x1e" + text + b"\n"),
+    _framed("utf-16", "STD-02", "writes UTF-16", lambda text: (text.decode() + "\n").encode("utf-16-le")),
+    _framed("coloured", "STD-02", "colours its output", lambda text: b"\x1b[32m" + text + b"\x1b[0m\n"),
+    _framed(
+        "log-prefix",
+        "STD-02",
+        "writes messages through its logger",
+        lambda text: b"INFO:root:" + text + b"\n",
+    ),
+    _framed("event-stream", "STD-02", "writes server-sent events", lambda text: b"data: " + text + b"\n\n"),
+    _framed("prompt", "STD-02", "writes a prompt before each message", lambda text: b"> " + text + b"\n"),
+)
 
 
 @scripted("prints a farewell when its input ends", breaks="STD-02", scenario="framing.shutdown")

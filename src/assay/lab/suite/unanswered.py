@@ -14,6 +14,9 @@ from assay.lab.harness.transport import Transport
 BUSY: Final = frozenset({429, 503})
 """HTTP statuses that ask the client to come back later."""
 
+WAITED: Final = "no answer within"
+CHANNEL_CLOSED: Final = "the connection was closed"
+
 
 def unanswered(exchange: Exchange, trace: Trace) -> str | None:
     """Why a request certainly stays without an answer; None if it was answered or refused, or may still be.
@@ -25,7 +28,7 @@ def unanswered(exchange: Exchange, trace: Trace) -> str | None:
     request = exchange.request.frame
     for mark in trace.marks("no answer"):
         if mark.connection == request.connection and same_id(mark.info.get("id"), exchange.request.id):
-            return f"no answer within {mark.info.get('waited')} s"
+            return f"{WAITED} {mark.info.get('waited')} s"
     later = [frame for frame in trace.frames[request.n + 1 :] if frame.channel == request.channel]
     if any(frame.kind is Kind.END and frame.sender is Sender.DRIVER for frame in later):
         return None
@@ -52,7 +55,7 @@ def _end_of_channel(later: list[Frame]) -> str | None:
     kinds = {frame.kind for frame in later}
     if Kind.EXIT in kinds:
         return "the process exited"
-    return "the connection was closed" if Kind.END in kinds else None
+    return CHANNEL_CLOSED if Kind.END in kinds else None
 
 
 def is_empty_success(call: Call) -> bool:

@@ -14,14 +14,13 @@ from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded, Recorder
 from assay.lab.harness.trace.trace import STILL_OPEN, events_of
 from assay.revisions.revision import Opening, Revision
 
-from .broken_off import BrokenOff
+from .broken_off import BrokenOff, Unreachable
 from .http_call import Address, Ended, HeadRead, Part, PieceRead, connect, read_response
 from .http_text import EVENT_STREAM, JSON, Head, with_bearer, write_request
 from .identity import DEFAULT_IDENTITY, Identity
-from .link import Inbox, Sent
+from .link import Inbox, Sent, note_unreachable
+from .split import Blocks
 
-# A line ends in CR LF, LF or CR; a blank line ends a block.
-_BLANK: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n|$))")
 _COMMENT: Final = re.compile(rb"(?:^|[\r\n]):")
 ACCEPT: Final = f"{JSON}, {EVENT_STREAM}"
 MAX_BODY: Final = 32 * 1024 * 1024
@@ -29,29 +28,6 @@ MAX_BODY: Final = 32 * 1024 * 1024
 
 def has_comment(block: bytes) -> bool:
     return _COMMENT.search(block) is not None
-
-
-class Blocks:
-    def __init__(self) -> None:
-        self.rest = b""
-        """The bytes since the last complete block."""
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """Return the blocks that `data` completes.
-
-        Raises:
-            Flooded: a block exceeds the size limit of a trace.
-        """
-        self.rest += data
-        blocks = []
-        begin = 0
-        for match in _BLANK.finditer(self.rest):
-            blocks.append(self.rest[begin : match.end()])
-            begin = match.end()
-        self.rest = self.rest[begin:]
-        if len(self.rest) > MAX_BYTES:
-            raise Flooded
-        return blocks
 
 
 class HttpLink:
@@ -146,7 +122,7 @@ class HttpLink:
 
     async def write(self, method: str, data: bytes) -> Sent:
         """Send bytes on a new connection. `method` names the channel and determines how a body is read."""
-        reader, writer = await connect(self.address, self._patience, self._identity, self._certificate)
+        reader, writer = await self._connect()
         self._count += 1
         channel = f"{self._name}/{method.lower()}-{self._count}"
         self._recorder.record(Sender.DRIVER, channel, Kind.REQUEST, data)
@@ -158,6 +134,13 @@ class HttpLink:
         self._tasks[channel] = asyncio.create_task(_follow(response, reader, method))
         self._tasks[channel].add_done_callback(lambda _: writer.close())
         return sent
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        try:
+            return await connect(self.address, self._patience, self._identity, self._certificate)
+        except Unreachable as reason:
+            note_unreachable(self._recorder, self._name, reason, is_local=self.is_local)
+            raise
 
     async def follow(self, sent: Sent) -> bool:
         """Wait for the end of a response; on a timeout, put a mark into the trace."""
@@ -199,7 +182,7 @@ class _Response:
         self._recorder = recorder
         self._sent = sent
         self._blocks: Blocks | None = None
-        self._body = b""
+        self._body = bytearray()
 
     def take(self, part: Part) -> None:
         match part:
@@ -212,6 +195,8 @@ class _Response:
             case PieceRead(data) if self._blocks is not None:
                 for block in self._blocks.feed(data):
                     self._take_block(block)
+                if len(self._blocks) > MAX_BYTES:
+                    raise Flooded
             case PieceRead(data):
                 # Data beyond the limit is dropped; the recorder reports floods.
                 self._body += data if len(self._body) < MAX_BODY else b""
@@ -229,11 +214,11 @@ class _Response:
         self._sent.begin()
 
     def _end(self, problem: str | None) -> None:
-        if self._blocks is not None and self._blocks.rest:
+        if self._blocks:
             self._record(Kind.EVENT, self._blocks.rest)
         if self._body:
-            frame = self._record(Kind.BODY, self._body)
-            self.inbox.deliver(frame, self._body)
+            body = bytes(self._body)
+            self.inbox.deliver(self._record(Kind.BODY, body), body)
         self._record(Kind.END, clean=problem is None, problem=problem or "")
         self._sent.finish()
         self.inbox.ended(self._sent.channel)

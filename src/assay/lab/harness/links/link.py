@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.recorder import Recorder
 
-from .broken_off import BrokenOff, NoAnswer
+from .broken_off import BrokenOff, NoAnswer, Unreachable
 from .http_text import EVENT_STREAM, Head
+
+UNREACHABLE: Final = "unreachable"
+"""Mark of a local subject that accepted no connection, although it did when the run began."""
+
+
+def note_unreachable(recorder: Recorder, name: str, reason: Unreachable, *, is_local: bool) -> None:
+    """Record that no connection was possible. Of another host, the network may be the reason."""
+    if is_local:
+        recorder.mark(f"{name}/marks", UNREACHABLE, reason=str(reason))
 
 
 class Inbox(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from assay.lab.harness.subject.process import describe_exit
@@ -13,6 +14,7 @@ from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded, Recorder
 from .broken_off import BrokenOff, Gone
 from .http_text import Head
 from .link import Inbox, Sent
+from .split import Lines
 
 TERMINATED: Final = "terminated"
 """Mark of a process that the driver asked to exit."""
@@ -54,6 +56,7 @@ class StdioLink:
         self._closing = False
         self.wire: Wire | None = None
         self._reading: asyncio.Task[None] | None = None
+        self._lines = Lines()
 
     def move(self, recorder: Recorder, name: str) -> None:
         """Record to another recorder from now on."""
@@ -136,23 +139,28 @@ class StdioLink:
             self._inbox.fail(Gone(describe_exit(status), tuple(wire.tail)))
 
     async def _read_lines(self, wire: Wire) -> None:
-        rest = b""
         while data := await wire.read():
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
+            for line in self._lines.feed(data):
                 frame = self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, line + b"\n")
                 self._inbox.deliver(frame, line)
-            if len(rest) > MAX_BYTES:
+            if len(self._lines) > MAX_BYTES:
                 raise Flooded
-        if rest:
-            self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, rest)
+        self._record_rest()
         self._recorder.record(Sender.SUBJECT, self._channel, Kind.END, clean=True)
 
+    def _record_rest(self) -> None:
+        """Record output that is not a whole line: it may be why a request seems unanswered."""
+        if self._lines:
+            rest, self._lines = self._lines.rest, Lines()
+            self._recorder.record(Sender.SUBJECT, self._channel, Kind.LINE, rest)
+
     async def close(self) -> None:
-        """Stop the process. Its remaining output is not recorded: the scenario is over."""
+        """Stop the process. Its later output is not recorded: the scenario is over."""
         self._closing = True
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
+            with suppress(Flooded):
+                self._record_rest()
         if self.wire is not None:
             await self.wire.stop()

@@ -9,7 +9,7 @@ from hashlib import sha1
 from typing import Any, Final
 
 from assay.lab.harness.trace.frame import Kind, Sender
-from assay.lab.harness.trace.recorder import MAX_BYTES, Recorder
+from assay.lab.harness.trace.recorder import MAX_BYTES, Flooded, Recorder
 from assay.protocol.framing import websocket as ws
 from assay.revisions.revision import Revision
 
@@ -17,7 +17,7 @@ from .broken_off import BrokenOff, ConnectionRejected, Gone, Unreachable
 from .http_call import Address, HeadRead, connect, read_response
 from .http_text import Head, with_bearer, write_request
 from .identity import DEFAULT_IDENTITY, Identity
-from .link import Inbox, Sent
+from .link import Inbox, Sent, note_unreachable
 
 SUBPROTOCOL: Final = "mcp"
 # Constants suffice: key and mask are required by RFC 6455 but protect nothing here.
@@ -47,13 +47,14 @@ class WebSocketLink:
         self._identity = identity
         self._inbox = inbox
         self._recorder = recorder
+        self._name = name
         self._channel = f"{name}/ws"
         self._patience = patience
         self._headers = dict(headers)
         self._closing = False
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._parts = b""
+        self._parts = bytearray()
         self._opcode = ws.TEXT
 
     @property
@@ -64,7 +65,11 @@ class WebSocketLink:
         self._headers = with_bearer(self._headers, token)
 
     async def open(self) -> None:
-        reader, self._writer = await connect(self.address, self._patience, self._identity)
+        try:
+            reader, self._writer = await connect(self.address, self._patience, self._identity)
+        except Unreachable as reason:
+            note_unreachable(self._recorder, self._name, reason, is_local=self.is_local)
+            raise
         headers = {
             "Host": self.address.authority,
             "Upgrade": "websocket",
@@ -142,14 +147,17 @@ class WebSocketLink:
 
     def _take_data(self, frame: ws.Frame) -> None:
         if frame.opcode != ws.CONTINUATION:
-            self._opcode, self._parts = frame.opcode, b""
+            self._opcode, self._parts = frame.opcode, bytearray()
         self._parts += frame.payload
+        if len(self._parts) > MAX_BYTES:
+            raise Flooded
         if not frame.fin:
             return
         kind = Kind.TEXT if self._opcode == ws.TEXT else Kind.BINARY
-        recorded = self._recorder.record(Sender.SUBJECT, self._channel, kind, self._parts)
+        body = bytes(self._parts)
+        recorded = self._recorder.record(Sender.SUBJECT, self._channel, kind, body)
         if kind is Kind.TEXT:
-            self._inbox.deliver(recorded, self._parts)
+            self._inbox.deliver(recorded, body)
 
     def _answer(self, frame: ws.Frame) -> None:
         assert self._writer is not None

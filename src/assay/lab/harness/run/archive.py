@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import count
 from pathlib import Path, PurePath
@@ -24,13 +24,15 @@ import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.naming import dashed
+from assay.lab.harness.requirement import Requirement
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.trace.file import dump_trace
 from assay.lab.harness.trace.protocol_log import log_entries
 from assay.lab.harness.trace.regular_file import UnfitFile, read_regular
+from assay.lab.harness.trace.summary import summary
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.harness.verdict import CheckResult, Finding
 
+from .check_entry import entry
 from .recording import now
 from .run import LARGEST, BadRun, CellResult, Place, Run, dump_run, parse_run
 
@@ -54,9 +56,17 @@ class StorageError(Exception):
 class Archive:
     """Writes one run: traces as they come, the rest at the end."""
 
-    def __init__(self, directory: Path, role: Role = Role.SERVER) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        role: Role = Role.SERVER,
+        requirements: Mapping[str, Requirement] | None = None,
+    ) -> None:
+        """`requirements` are those of the suite, which describe the checks."""
         self._directory = directory
         self._prefix = PREFIXES[role]
+        self._requirements = requirements
+        self._conversations: dict[tuple[Place, int], dict[str, Any]] = {}
         self._output: dict[str, list[tuple[CellResult, Output]]] = defaultdict(list)
         self._logs: dict[tuple[Place, int], list[dict[str, Any]]] = {}
         self._started = now().replace(":", "-").replace(".", "-")
@@ -85,7 +95,9 @@ class Archive:
         folder = self._folder(result.scenario)
         path = folder / f"trace-{result.transport}-{result.revision}{attempt}.ndjson"
         _write(path, dump_trace(trace))
-        if trace.header.role == Role.CLIENT.value:
+        of_client = trace.header.role == Role.CLIENT.value
+        self._conversations[result.place, result.attempt] = summary(trace, of_client=of_client)
+        if of_client:
             self._logs[result.place, result.attempt] = list(log_entries(trace))
         return msgspec.structs.replace(result, trace=f"../{folder.name}/{path.name}")
 
@@ -117,8 +129,10 @@ class Archive:
         return path
 
     def _entries(self, cell: CellResult) -> Iterator[dict[str, Any]]:
-        yield from (entry(cell, check) for check in cell.checks)
-        yield from self._logs.get((cell.place, cell.attempt), ())
+        place = cell.place, cell.attempt
+        conversation = self._conversations.get(place)
+        yield from (entry(cell, check, self._requirements, conversation) for check in cell.checks)
+        yield from self._logs.get(place, ())
 
     def discard(self) -> None:
         """Remove all files of this run."""
@@ -144,37 +158,6 @@ def _write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
     except OSError as error:
         raise StorageError(f"cannot store results in {path}: {error.strerror}") from error
-
-
-def entry(cell: CellResult, check: CheckResult) -> dict[str, Any]:
-    """An element of `checks.json`, with the keys of the official suite."""
-    findings = check.findings
-    fields: dict[str, Any] = {
-        "id": check.id,
-        "name": check.title,
-        "description": findings[0].statement if findings else check.title,
-        "status": str(check.verdict),
-        "timestamp": cell.started,
-        "specReferences": [{"id": row, "url": link} for row, link in check.requirements.items()],
-        "details": {
-            "revision": cell.revision,
-            "transport": cell.transport,
-            "observations": check.observations,
-            "findings": [msgspec.to_builtins(finding) for finding in findings],
-        },
-    }
-    if findings:
-        fields["errorMessage"] = error_message(findings[0])
-        fields["logs"] = [line for finding in findings for line in finding.excerpt]
-    elif check.reason:
-        fields["errorMessage"] = check.reason
-    return fields
-
-
-def error_message(finding: Finding) -> str:
-    title = f"{finding.title}: " if finding.title else ""
-    rule = f"{finding.requirement} ({finding.level})"
-    return f"{title}{rule}: expected {finding.expected}; observed {finding.observed}"
 
 
 def located(run: Run, home: Path) -> Run:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -16,14 +16,14 @@ from assay.lab.harness.check import Breaches, Check, run_check
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.driver.stage import Connect, Stage
 from assay.lab.harness.links.broken_off import BrokenOff, NoAnswer
-from assay.lab.harness.links.link import Link
+from assay.lab.harness.links.link import UNREACHABLE, Link
 from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.subject.bearer import USUAL, TokenSet
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.out_of_band import OutOfBand
 from assay.lab.harness.subject.process_pool import CONTINUED, ProcessPool
 from assay.lab.harness.subject.subject import Subject, UrlSubject
-from assay.lab.harness.trace.frame import Header
+from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.recorder import Recorder, Redaction
 from assay.lab.harness.trace.separation import judged
 from assay.lab.harness.trace.trace import Trace
@@ -37,6 +37,9 @@ from .plan import Cell
 from .run import CellResult
 
 T = TypeVar("T")
+PROCESS_CHANNEL: Final = "beside/process"
+EXIT_LIMIT: Final = 1.0
+"""Seconds for the exit of a process that closed its connections."""
 
 
 class Conditions(Struct, frozen=True):
@@ -100,7 +103,29 @@ async def record(
         separate=partial(_separate, subject, connect),
     )
     value, broken = await _converse(stage, with_fresh_tokens, conditions.limit)
+    await _record_exit(subject, recorder)
     return Recording(recorder.trace(closed=broken is None), value, broken, started, time.monotonic() - begin)
+
+
+async def _record_exit(subject: Subject, recorder: Recorder) -> None:
+    """Record how the process of a server that listens exited, if it no longer serves."""
+    if not isinstance(subject, UrlSubject) or recorder.flooded:
+        return
+    trace = recorder.trace(closed=False)
+    if is_down(trace) or any(_is_cut_off(frame) for frame in trace.frames):
+        status = await subject.ended(EXIT_LIMIT)
+        if status is not None:
+            stderr = subject.stderr_tail()
+            recorder.record(Sender.SUBJECT, PROCESS_CHANNEL, Kind.EXIT, status=status, stderr=list(stderr))
+
+
+def is_down(trace: Trace) -> bool:
+    """Whether a server that listens exited, or accepted no connection, during the recording."""
+    return any(trace.marks(UNREACHABLE)) or any(frame.channel == PROCESS_CHANNEL for frame in trace.frames)
+
+
+def _is_cut_off(frame: Frame) -> bool:
+    return frame.kind is Kind.END and frame.sender is Sender.SUBJECT and not frame.info.get("clean")
 
 
 def _separate(subject: Subject, connect: Callable[..., Link]) -> tuple[UrlSubject, Connect] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 
 from msgspec import Struct
 
@@ -16,9 +16,10 @@ from assay.lab.harness.subject.access import Access
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts, UnsupportedRevision
 from assay.lab.harness.subject.process_pool import ProcessPool
-from assay.lab.harness.subject.subject import Subject
+from assay.lab.harness.subject.subject import Subject, UrlSubject
+from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.harness.transport import Transport
+from assay.lab.harness.transport import STDIO_ONLY, Transport
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.model.version import VERSION
 from assay.revisions.registry import REVISIONS
@@ -28,7 +29,7 @@ from .ending import DEADLINE, Ending, reason_of, run_until
 from .event import CellFinished, CellsPlanned, CellStarted, RunFinished, RunStarted, SubjectKnown, Watch
 from .folding import counted_once
 from .plan import Cell, Selection, plan
-from .recording import Conditions, Recording, judge, now, record, run_all, run_cell, unfinished
+from .recording import Conditions, Recording, is_down, judge, now, record, run_all, run_cell, unfinished
 from .run import FORMAT, CellResult, Run, SubjectRecord
 
 StoreTrace = Callable[[CellResult, Trace], CellResult]
@@ -168,7 +169,9 @@ class Runner:
                 subject_record.refused.append(_refusal(revision, recording))
         self._records.append(subject_record)
         refused = subject_record.refused
-        if refused and all(refusal.unanswered for refusal in refused) and not supported:
+        silent = refused and all(refusal.unanswered for refusal in refused) and not supported
+        # A server whose output cannot be read has findings, and did start.
+        if silent and not any(cell.transport == subject.transport for cell in self._discovered):
             raise SubjectDown(self._name_of(subject), _first_reason(recordings))
         self._watch(SubjectKnown(subject_record))
         return supported
@@ -183,11 +186,15 @@ class Runner:
     def _judge_discovery(self, subject: Subject, revision: Revision, recording: Recording) -> None:
         """Judge the recording if the subject supports the revision, or tried to."""
         suite, trace, broken = self._settings.suite, recording.trace, recording.broken
+        everywhere = [check for check in suite.checks.values() if check.everywhere]
         if not _answers_opening(recording):
-            return
-        checks = judge(suite, [check for check in suite.checks.values() if check.everywhere], trace)
+            if not _writes_other_output(recording):
+                return
+            # What else is missing follows from that.
+            everywhere = [check for check in everywhere if check.transports == STDIO_ONLY]
+        checks = judge(suite, everywhere, trace)
         failed = Verdict.FAILURE in {check.verdict for check in checks}
-        if not failed and broken is None:
+        if not failed and (broken is None or not _answers_opening(recording)):
             return
         result = CellResult(
             scenario=DISCOVERY,
@@ -207,14 +214,29 @@ class Runner:
     async def _run_cell(self, number: int, cell: Cell) -> None:
         async with self._slots, self._access_for(cell):
             self._watch(CellStarted(cell.scenario.id, cell.transport, cell.revision.date))
-            subject = self._started[cell.transport]
-            result, trace = await run_cell(
-                cell, subject, self._settings.suite, self._settings.conditions, self._pool
-            )
+            result, trace = await self._attempt(cell)
+        if trace is not None and (is_down(trace) or self._is_doubtful(result)):
+            # Another scenario at the same time may be to blame.
+            async with self._slots, self._access.exclusive():
+                result, trace = await self._attempt(cell)
         self._results[number] = result if trace is None else self._store(result, trace)
         while self._reported in self._results:
             self._watch(CellFinished(self._results[self._reported]))
             self._reported += 1
+
+    async def _attempt(self, cell: Cell) -> tuple[CellResult, Trace | None]:
+        subject = self._started[cell.transport]
+        if isinstance(subject, UrlSubject):
+            with suppress(Unreachable):  # the scenario will meet the same problem and record it
+                await subject.revive()
+        settings = self._settings
+        return await run_cell(cell, subject, settings.suite, settings.conditions, self._pool)
+
+    def _is_doubtful(self, result: CellResult) -> bool:
+        """Whether a fault was found that must happen again to count."""
+        checks = self._settings.suite.checks
+        failed = [check.id for check in result.checks if check.verdict is Verdict.FAILURE]
+        return any(checks[name].confirmed for name in failed if name in checks)
 
     def _access_for(self, cell: Cell) -> AbstractAsyncContextManager[None]:
         """Scenarios with effects or load run exclusively, except on stdio, where each has its own process."""
@@ -254,6 +276,13 @@ def _answers_opening(recording: Recording) -> bool:
         return True
     opening = next(recording.trace.exchanges("initialize", "server/discover"), None)
     return opening is not None and opening.result is not None
+
+
+def _writes_other_output(recording: Recording) -> bool:
+    """Whether a process that keeps running wrote something to its standard output, but no answer."""
+    frames = recording.trace.frames
+    wrote = any(frame.kind is Kind.LINE and frame.sender is Sender.SUBJECT for frame in frames)
+    return wrote and not any(frame.kind is Kind.EXIT for frame in frames)
 
 
 def _refusal(revision: Revision, recording: Recording) -> UnsupportedRevision:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from assay.lab.harness.links.http import Blocks
 from assay.lab.harness.links.http_call import Address, Ended, HeadRead, PieceRead, connect, read_response
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON, Head, write_request
 from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
+from assay.lab.harness.links.split import Blocks
 from assay.protocol.framing.sse import SseParser
 
 from .alteration import Alteration, bodies, decode
@@ -125,7 +125,7 @@ class _Exchange:
 
     async def _relay(self, reader: asyncio.StreamReader, method: str) -> None:
         response: Response | None = None
-        body = b""
+        body = bytearray()
         blocks: Blocks | None = None
         async for part in read_response(reader, method):
             match part:
@@ -141,7 +141,7 @@ class _Exchange:
                 case PieceRead(data):
                     body += data
                 case Ended() if blocks is None and response is not None:
-                    await self._send_body(response, body)
+                    await self._send_body(response, bytes(body))
         if response is not None and response.lingers:
             await asyncio.Event().wait()  # until the driver disconnects
 

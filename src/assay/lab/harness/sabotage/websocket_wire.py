@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 
 from assay.lab.harness.links.broken_off import BrokenOff
+from assay.lab.harness.links.split import Lines
 from assay.lab.harness.links.websocket import WebSocketLink
 from assay.lab.harness.trace.frame import Frame, Header
 from assay.lab.harness.trace.recorder import Recorder
@@ -24,7 +25,7 @@ class WebSocketWire:
         self.tail: deque[str] = deque()
         self._messages: asyncio.Queue[bytes] = asyncio.Queue()
         self._over = asyncio.Event()
-        self._unsent = b""
+        self._unsent = Lines()
         self._closing: asyncio.Task[None] | None = None
         # The driver's link records the trial; the link here needs a recorder but its trace is discarded.
         recorder = Recorder(Header(REVISIONS[-1].date, "ws", url, "wire"))
@@ -59,8 +60,7 @@ class WebSocketWire:
         return await self._messages.get()
 
     async def write(self, data: bytes) -> None:
-        *lines, self._unsent = (self._unsent + data).split(b"\n")
-        for line in lines:
+        for line in self._unsent.feed(data):
             await self._link.send(line, None, {})
 
     def end_input(self) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from typing import Any
 
+from assay.lab.harness.links.split import Lines
 from assay.lab.harness.links.stdio import Wire
 from assay.revisions.revision import Revision
 
@@ -19,8 +20,8 @@ class FaultyWire:
     def __init__(self, inner: Wire, alteration: Alteration) -> None:
         self._inner = inner
         self._alteration = alteration
-        self._unread = b""
-        self._unsent = b""
+        self._unread = Lines()
+        self._unsent = Lines()
         self._ready: asyncio.Queue[bytes] = asyncio.Queue()
         self._pumping = asyncio.create_task(self._pump())
 
@@ -33,8 +34,7 @@ class FaultyWire:
 
     async def _pump(self) -> None:
         while data := await self._inner.read():
-            *lines, self._unread = (self._unread + data).split(b"\n")
-            for line in lines:
+            for line in self._unread.feed(data):
                 for body in self._alteration.alter_reply(line):
                     self._ready.put_nowait(self._as_line(body))
         self._ready.put_nowait(b"")
@@ -45,8 +45,7 @@ class FaultyWire:
         return line if hook is None else hook(line, self._alteration.context)
 
     async def write(self, data: bytes) -> None:
-        *lines, self._unsent = (self._unsent + data).split(b"\n")
-        for line in lines:
+        for line in self._unsent.feed(data):
             altered = self._alteration.alter_request(line)
             if isinstance(altered, LocalAnswer):
                 if altered.delay:
@@ -79,7 +78,7 @@ class ScriptedWire:
         self.tail: deque[str] = deque(maxlen=20)
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._output: asyncio.Queue[bytes] = asyncio.Queue()
-        self._unsent = b""
+        self._unsent = Lines()
         self.ignores_termination = False
         """Set by the script to ignore termination."""
         self._script = asyncio.create_task(self._run(script, revision))
@@ -103,8 +102,7 @@ class ScriptedWire:
     async def write(self, data: bytes) -> None:
         if self._script.done():
             raise ConnectionResetError
-        *lines, self._unsent = (self._unsent + data).split(b"\n")
-        for line in lines:
+        for line in self._unsent.feed(data):
             self._lines.put_nowait(line)
 
     def end_input(self) -> None:

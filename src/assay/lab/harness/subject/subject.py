@@ -103,6 +103,7 @@ class UrlSubject:
         self._headers = dict(headers or {})
         self._command = command
         self._process: Process | None = None
+        self._reviving = asyncio.Lock()
 
     async def start(self) -> None:
         if self._command is not None:
@@ -160,6 +161,27 @@ class UrlSubject:
                 return await self._process.wait()
         except TimeoutError:
             return None
+
+    async def ended(self, patience: float) -> int | None:
+        """The exit status of the process that the lab started; None if there is none, or it keeps running."""
+        if self._process is None:
+            return None
+        try:
+            async with asyncio.timeout(patience):
+                return await self._process.wait()
+        except TimeoutError:
+            return None
+
+    async def revive(self) -> None:
+        """Start the process again if it has exited.
+
+        Raises:
+            Unreachable: it does not start.
+        """
+        async with self._reviving:
+            if self._process is not None and self._process.status is not None:
+                await self._process.stop(listens=True)
+                await self.start()
 
     @property
     def process_id(self) -> int | None:

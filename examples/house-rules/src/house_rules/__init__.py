@@ -1,0 +1,3 @@
+"""What our organisation demands of every server."""
+
+ABOUT = "the rules of our house, for any server"
