@@ -129,7 +129,8 @@ def test_healthy_server_conforms_and_leaves_results(
     assert first["status"] == "SUCCESS"
     assert first["specReferences"][0]["url"].startswith("https://modelcontextprotocol.io/specification/")
     assert first["description"].startswith("TL-19 (")
-    assert first["details"]["held"] == {"TL-19": first["details"]["observations"]}
+    assert first["details"]["held"] == {"TL-19": 1, "TL-32": 1}
+    assert first["details"]["observations"] == 2
     assert first["details"]["conversation"]["client"].startswith("assay-lab ")
     assert len(list(tmp_path.glob("results/server-tools-unknown-name-*/trace-http-*.ndjson"))) == 5
 

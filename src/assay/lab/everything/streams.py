@@ -103,13 +103,21 @@ def judge_server_sse_multiple_streams(trace: Trace) -> Iterator[Observation]:
     if len(calls) < 2 or any(call.head is None for call in calls):
         return
     statuses = ", ".join(str(call.status) for call in calls)
-    accepted = all(200 <= call.status < 300 for call in calls)
-    expected = f"success for {len(calls)} requests at once"
-    yield observe(ACCEPTED, accepted, *calls, expected=expected, observed=f"statuses {statuses}")
+    hollow = sum(_has_no_list(call) for call in calls)
+    accepted = all(200 <= call.status < 300 for call in calls) and not hollow
+    expected = f"success and lists of tools for {len(calls)} requests at once"
+    observed = f"statuses {statuses}; {hollow} results without a list"
+    yield observe(ACCEPTED, accepted, *calls, expected=expected, observed=observed)
     for call in calls:
         if call.is_stream:
             expected = "only the answer to its own request, once"
             yield observe(FUNCTIONAL, _is_sound(call), call, expected=expected, observed=_answers(call))
+
+
+def _has_no_list(call: Call) -> bool:
+    """A status of success and an empty result show nothing of the request."""
+    results = [message.fields["result"] for message in call.messages if "result" in message.fields]
+    return any(not isinstance(result, dict) or "tools" not in result for result in results)
 
 
 def _is_sound(call: Call) -> bool:

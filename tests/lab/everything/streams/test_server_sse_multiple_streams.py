@@ -37,3 +37,8 @@ def test_stream_without_its_answer_is_found() -> None:
 def test_request_that_is_refused_while_another_runs_is_found() -> None:
     trace = over_http(asked(0, STREAM, answer(0)), asked(1, "429 Busy", b""))
     assert broken(CHECK, trace) == {ACCEPTED}
+
+
+def test_empty_results_show_nothing() -> None:
+    empty = b'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'
+    assert broken(CHECK, two(answer(0), empty)) == {ACCEPTED}
