@@ -55,7 +55,11 @@ class LoopbackListener:
         return self._uri
 
     async def _listen(self, port: int) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, limit=HEAD_BYTES)
+        # In two steps: if this is cancelled while the server starts, `close` knows its socket.
+        self._server = await asyncio.start_server(
+            self._serve, "127.0.0.1", port, limit=HEAD_BYTES, start_serving=False
+        )
+        await self._server.start_serving()
 
     def expect(self, state: str) -> None:
         """Accept the redirect with this `state`."""

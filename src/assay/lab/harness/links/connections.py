@@ -22,8 +22,14 @@ class Connections:
         self, host: str = "127.0.0.1", port: int = 0, context: ssl.SSLContext | None = None
     ) -> int:
         """Start listening and return the port."""
-        server = await asyncio.start_server(self._accept, host, port, ssl=context)
+        # In two steps: if this is cancelled while the server starts, its socket is known, and is closed.
+        server = await asyncio.start_server(self._accept, host, port, ssl=context, start_serving=False)
         self._servers.append(server)
+        try:
+            await server.start_serving()
+        except BaseException:
+            server.close()
+            raise
         bound_port: int = server.sockets[0].getsockname()[1]
         return bound_port
 
