@@ -34,8 +34,8 @@ TESTS: Final = Path(__file__).parents[1] / "tests"
 APART: Final = (TESTS / "meta", TESTS / "system")
 """`make check` and `make system` run these."""
 LONG: Final = "pytest.mark.long"
-PROCESSES: Final = (os.cpu_count() or 1) + 1
-"""One more than cores: many tests wait for processes that they started."""
+PROCESSES: Final = 2 * (os.cpu_count() or 1)
+"""More than cores: many tests wait for processes that they started."""
 ROUNDS: Final = 4
 """The share of a process in the remaining files is run in about this many batches."""
 SMALLEST: Final = 3
