@@ -1,6 +1,7 @@
 """Tools describe themselves, and servers name their version."""
 
 from collections.abc import Iterator
+from typing import cast
 
 from assay.lab.harness import (
     FaultContext,
@@ -44,9 +45,9 @@ def judge_tools(trace: Trace) -> Iterator[Observation]:
 @check("The server names its version", requirements=("HOUSE-02",))
 def judge_version(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("initialize"):
-        server = (exchange.result or {}).get("serverInfo")
+        server: object = (exchange.result or {}).get("serverInfo")
         if isinstance(server, dict):
-            version = server.get("version")
+            version = cast(Json, server).get("version")
             yield observe("HOUSE-02", bool(version), exchange, expected="a version", observed=f"{version!r}")
 
 
