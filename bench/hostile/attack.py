@@ -183,9 +183,7 @@ PLANS: Final = {
     "small-initialize": Plan("small initialize", small_initialize, 8),
     "abandoned-calls": Plan("calls of a slow def tool, abandoned", abandoned_calls, 16, 2000, longest_call=1),
     "listen-streams": Plan("listen streams, held open", listen_streams, 1500, 1500),
-    "unfinished-bodies": Plan(
-        "bodies of 4 MiB without their end", unfinished_bodies, 250, 250, most_peak=256
-    ),
+    "unfinished-bodies": Plan("bodies of 4 MiB without their end", unfinished_bodies, 250, 250, 256, 256),
     "closed-websockets": Plan("WebSockets closed during a call", closed_websockets, 8, 1400),
     "connection-churn": Plan("connections for one call each", connection_churn, 16),
     "large-messages": Plan("WebSocket messages of 4 MiB", large_messages, 4),
