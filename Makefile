@@ -24,8 +24,9 @@ PEER_VENVS := .venv-peers
 PUBLIC_VENVS := .venv-public
 PEERS_READY_QUICK := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/fastmcp/.ready \
 	interop/peers/typescript-sdk-2/node_modules/.ready
-PEERS_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/.ready \
-	$(PEER_VENVS)/python-sdk-1/.ready $(PEER_VENVS)/minimcp/.ready \
+MATRIX_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/.ready \
+	$(patsubst %,$(PEER_VENVS)/%/.ready,python-sdk-1 minimcp fastmcp-3 chuk-mcp) $(PUBLIC_VENVS)/kubernetes/.ready
+PEERS_READY := $(MATRIX_READY) \
 	$(patsubst %,$(PUBLIC_VENVS)/%/.ready,sqlite filesystem memory motherduck excel)
 AGREEMENT_READY := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/minimcp/.ready \
 	interop/peers/typescript-sdk-2/node_modules/.ready
@@ -119,6 +120,11 @@ prove: $(READY) ## Run every saboteur of every suite on all its transports and r
 	@for suite in protocol everything marketplace client; do \
 		echo "$$suite:"; PYTHONDONTWRITEBYTECODE= $(BIN)/python -m assay prove --suite $$suite; done
 
+.PHONY: repeat
+repeat: $(READY) ## Run the line that repeats each finding, for every saboteur of every suite for servers
+	@for suite in protocol everything marketplace; do \
+		echo "$$suite:"; PYTHONDONTWRITEBYTECODE= $(BIN)/python -m assay prove --repeat --suite $$suite $(ARGS); done
+
 .PHONY: official
 official: $(READY) $(SUITE_READY) ## Run the official conformance suite on the everything server and client, and the authority
 	@$(BIN)/python interop/official.py --node $(NODE_VENV)/bin/node $(ARGS)
@@ -126,12 +132,18 @@ official: $(READY) $(SUITE_READY) ## Run the official conformance suite on the e
 	@$(BIN)/python -m interop.official_client --node $(NODE_VENV)/bin/node
 
 .PHONY: interop
-interop: ## Run the official suite, clients of other SDKs, and our client on their servers; writes docs/evidence/interop.md
+interop: ## Run the official suite, clients of other SDKs, our client on their servers, and the matrix; writes docs/evidence/interop.md
 	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(SUITE_READY) $(PEERS_READY)
 	@$(MAKE) --no-print-directory official
 	@$(BIN)/python -m interop.clients --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 	@$(BIN)/python -m interop.servers --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 	@$(BIN)/python -m interop.oauth --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
+	@$(MAKE) --no-print-directory matrix
+
+.PHONY: matrix
+matrix: ## Run eight clients with nine servers, what changed since; writes results/matrix/index.html and docs/evidence/matrix.md
+	@$(MAKE) --silent --no-print-directory -j4 $(READY) $(MATRIX_READY)
+	@$(BIN)/python -m interop.matrix_run $(ARGS)
 
 .PHONY: interop-quick
 interop-quick: ## Run only the clients and servers that install fast (ARGS=fastmcp selects one)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from interop.child_process import child, http_server, lines_until_end
 from interop.exit_code import check_names, exit_code, stop_on_request
-from interop.matrix import (
+from interop.features import (
     HANDSHAKE,
     RESUME,
     REVISIONS,
@@ -36,12 +36,12 @@ from interop.matrix import (
     table,
     with_block,
 )
-from interop.official import Aborted, Exit
+from interop.official import Exit
+from interop.peer import PROGRAMS, command_of, pinned_version, run_jobs
 from interop.relay import Relay, relayed
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-PROGRAMS = HERE / "peers"
 ASSAY = str(Path(sys.executable).with_name("assay"))
 EVERYTHING = (ASSAY, "serve", "everything")
 REFERENCE = (ASSAY, "serve", "reference")
@@ -65,16 +65,8 @@ class Peer:
     def folder(self) -> Path:
         return PROGRAMS / self.name
 
-    @property
-    def is_python(self) -> bool:
-        return (self.folder / "client.py").is_file()
-
     def version(self) -> str:
-        if self.is_python:
-            pins = (self.folder / "requirements.txt").read_text("utf-8").splitlines()
-            return dict(pin.split("==") for pin in pins)[self.package]
-        manifest = json.loads((self.folder / "package.json").read_text("utf-8"))
-        return str(manifest["dependencies"][self.package])
+        return pinned_version(self.folder, self.package)
 
     def command(self, node: str, environments: Path) -> tuple[str, ...]:
         """The command of the program.
@@ -82,14 +74,7 @@ class Peer:
         Raises:
             Aborted: the SDK is not installed.
         """
-        python = environments / self.name / "bin" / "python"
-        installed = python if self.is_python else self.folder / "node_modules" / self.package
-        if not installed.exists():
-            problem = f"{self.title} is not installed: {installed} is missing; run `make interop`"
-            raise Aborted(Exit.COULD_NOT_RUN, problem)
-        if self.is_python:
-            return (str(python), str(self.folder / "client.py"))
-        return (node, str(self.folder / "client.mjs"))
+        return command_of(self.folder, "client", self.package, node, environments)
 
 
 PEERS = (
@@ -159,24 +144,12 @@ def judge(
     return cells
 
 
-async def run_jobs(jobs: Sequence[Job], results: Path, limit: int) -> list[Column]:
-    slots = asyncio.Semaphore(limit)
-
-    async def run_in_slot(job: Job) -> Column:
-        async with slots:
-            return await run_job(job, results)
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(run_in_slot(job)) for job in jobs]
-    return [task.result() for task in tasks]
-
-
 async def run_all(jobs: Sequence[Job], options: argparse.Namespace) -> Exit:
     stop_on_request()
     began = time.monotonic()
     shutil.rmtree(options.results, ignore_errors=True)
     options.results.mkdir(parents=True)
-    columns = await run_jobs(jobs, options.results, options.jobs)
+    columns = await run_jobs(jobs, lambda job: run_job(job, options.results), options.jobs)
     (options.results / "clients.json").write_text(as_json(columns), "utf-8")
     if options.docs is not None:
         page = options.docs.read_text("utf-8")

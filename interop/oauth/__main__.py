@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interop.child_process import child, lines_until_end
-from interop.clients import PEERS, PROGRAM_TIMEOUT, PROGRAMS, ROOT
+from interop.clients import PEERS, PROGRAM_TIMEOUT, ROOT
 from interop.exit_code import exit_code, stop_on_request
-from interop.matrix import (
+from interop.features import (
     CLOSE,
     HANDSHAKE,
     PER_REQUEST,
@@ -41,6 +41,7 @@ from interop.oauth.misuse import misuse
 from interop.oauth.recorder import KINDS, Secret
 from interop.oauth.secret_search import Search, files_below, report, search
 from interop.official import Exit
+from interop.peer import PROGRAMS
 
 FEATURES = (
     *("discovery", "registration", "authorization", "token", "tools", "refresh", "reuse"),

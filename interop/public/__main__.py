@@ -52,9 +52,7 @@ async def judge(server: PublicServer, options: argparse.Namespace) -> JudgedServ
     shutil.rmtree(results, ignore_errors=True)
     archive = Archive(results)
     print(f"{server.name} {server.version()} on {server.transport} …", flush=True)
-    runner = Runner(
-        order(server, options.jobs), [server.subject(options.node)], lambda event: None, archive.store
-    )
+    runner = Runner(order(server, options), [server.subject(options.node)], lambda event: None, archive.store)
     try:
         run = await runner.run()
         home = archive.finish(run).parent
@@ -68,12 +66,11 @@ async def judge(server: PublicServer, options: argparse.Namespace) -> JudgedServ
     return store_traces(server, run, home)
 
 
-def order(server: PublicServer, jobs: int) -> RunSettings:
+def order(server: PublicServer, options: argparse.Namespace) -> RunSettings:
     # Paths of this machine are redacted too. With the slash, because `/root` occurs in other words.
     private = Redaction([str(ROOT), f"{Path.home()}/", sys.base_prefix])
-    return RunSettings(
-        protocol_suite(), Selection(effects=server.effects), Conditions(redaction=private), jobs=jobs
-    )
+    conditions = Conditions(redaction=private, patience=options.timeout)
+    return RunSettings(protocol_suite(), Selection(effects=server.effects), conditions, jobs=options.jobs)
 
 
 def store_traces(server: PublicServer, run: Run, home: Path) -> JudgedServer:
@@ -171,6 +168,7 @@ def parse() -> argparse.Namespace:
     add("--node", default=".venv-node/bin/node", help="the Node executable")
     add("--results", type=Path, default=ROOT / "results" / "public", help="where runs are stored")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="parallel scenarios")
+    add("--timeout", type=float, default=10, help="seconds to wait for an answer")
     add("--offline", action="store_true", help="judge the stored traces again and rewrite the page")
     options = parser.parse_args()
     check_names(parser, options.names, names, "server")

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from interop.child_process import child, http_server, lines_until_end
 from interop.exit_code import check_names, exit_code, stop_on_request
-from interop.matrix import (
+from interop.features import (
     CLOSE,
     HANDSHAKE,
     PER_REQUEST,
@@ -36,9 +36,10 @@ from interop.matrix import (
     with_block,
 )
 from interop.official import Exit
+from interop.peer import PROGRAMS, run_jobs
 from interop.servers import public
 from interop.servers.merge import lacks, merged
-from interop.servers.table import HERE, PROGRAMS, FixtureServer, read_table
+from interop.servers.table import HERE, FixtureServer, read_table
 
 ROOT = HERE.parents[1]
 CLIENT = PROGRAMS / "assay" / "client.py"
@@ -103,24 +104,12 @@ async def run_job(job: Job, results: Path) -> Column:
     return Column(f"{job.server.title} {job.server.version()}", job.revision, job.transport, cells)
 
 
-async def run_jobs(jobs: Sequence[Job], results: Path, limit: int) -> list[Column]:
-    slots = asyncio.Semaphore(limit)
-
-    async def run_in_slot(job: Job) -> Column:
-        async with slots:
-            return await run_job(job, results)
-
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(run_in_slot(job)) for job in jobs]
-    return [task.result() for task in tasks]
-
-
 async def run_all(jobs: Sequence[Job], options: argparse.Namespace) -> Exit:
     stop_on_request()
     began = time.monotonic()
     shutil.rmtree(options.results, ignore_errors=True)
     options.results.mkdir(parents=True)
-    columns = await run_jobs(jobs, options.results, options.jobs)
+    columns = await run_jobs(jobs, lambda job: run_job(job, options.results), options.jobs)
     publics = await public.run_public(public_jobs(options), options.node, options.results)
     (options.results / "servers.json").write_text(as_json([*columns, *publics]), "utf-8")
     if options.docs is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interop.matrix import Cell, Column, Mark
+from interop.features import Cell, Column, Mark
 from interop.servers.table import Table
 
 

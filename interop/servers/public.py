@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from interop.child_process import START_TIMEOUT, child, lines_until_end
-from interop.matrix import CLOSE, Column, read_lines
+from interop.features import CLOSE, Column, read_lines
 from interop.official import Aborted, Exit, tail
+from interop.peer import PROGRAMS
 from interop.public.table import ROOT, PublicServer, public_servers
-from interop.servers.table import HERE, PROGRAMS
+from interop.servers.table import HERE
 
 CLIENT = PROGRAMS / "assay" / "public_client.py"
 FEATURES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,10 +9,9 @@ from typing import Any
 
 import msgspec
 
-from interop.official import Aborted, Exit
+from interop.peer import PROGRAMS, command_of, pinned_version
 
 HERE = Path(__file__).parent
-PROGRAMS = HERE.parent / "peers"
 
 
 class Lack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,16 +43,8 @@ class FixtureServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def folder(self) -> Path:
         return PROGRAMS / self.name
 
-    @property
-    def is_python(self) -> bool:
-        return (self.folder / "server.py").is_file()
-
     def version(self) -> str:
-        if self.is_python:
-            pins = (self.folder / "requirements.txt").read_text("utf-8").splitlines()
-            return dict(pin.split("==") for pin in pins)[self.package]
-        manifest = json.loads((self.folder / "package.json").read_text("utf-8"))
-        return str(manifest["dependencies"][self.package])
+        return pinned_version(self.folder, self.package)
 
     def command(self, node: str, environments: Path, transport: str) -> list[str]:
         """The command that serves the fixtures.
@@ -62,16 +52,7 @@ class FixtureServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             Aborted: the SDK is not installed.
         """
-        python = environments / self.name / "bin" / "python"
-        installed = python if self.is_python else self.folder / "node_modules" / self.package
-        if not installed.exists():
-            problem = f"{self.title} is not installed: {installed} is missing; run `make interop`"
-            raise Aborted(Exit.COULD_NOT_RUN, problem)
-        program = (
-            [str(python), str(self.folder / "server.py")]
-            if self.is_python
-            else [node, str(self.folder / "server.mjs")]
-        )
+        program = command_of(self.folder, "server", self.package, node, environments)
         option = {"stdio": ["--stdio"], "sse": ["--sse"]}.get(transport, [])
         return [*program, *option, "--more"]
 

@@ -4,8 +4,7 @@ The public names are imported on first use, so that importing the package stays 
 them for type checkers and editors; a test keeps the two lists equal.
 """
 
-from importlib import import_module
-
+from assay.model.lazy_names import lazy_names
 from assay.model.version import VERSION
 
 _NAMES_BY_MODULE = {
@@ -54,19 +53,5 @@ _NAMES_BY_MODULE = {
     "assay.server.server": "Server",
     "assay.transport.asgi.response": "Response",
 }
-_MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
-
-__all__ = list(_MODULE_OF)
+__all__, __getattr__, __dir__ = lazy_names(globals(), _NAMES_BY_MODULE)
 __version__ = VERSION
-
-
-def __getattr__(name: str) -> object:
-    module = _MODULE_OF.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(module), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

@@ -447,7 +447,10 @@ CONTRADICTORY = {
         evidence("badge.json", lambda b: b.update(summarySha256="0" * 64)), "wrong-badge"
     ),
     "another shield": Tampering(evidence("shields.json", lambda s: s.update(message="61/61")), "wrong-badge"),
-    "other metrics": Tampering(replaced("metrics.json", b'{"runs":[]}'), "wrong-summary"),
+    "other metrics": Tampering(
+        replaced("metrics.json", b'{"runs":[{"server":"my-server","metrics":{}}]}'), "wrong-summary"
+    ),
+    "metrics without the server": Tampering(replaced("metrics.json", b'{"runs":[]}'), "bad-evidence"),
     "another server in the manifest": Tampering(
         signed(lambda m: m["server"].update(name="other")), "wrong-summary"
     ),

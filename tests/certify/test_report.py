@@ -60,7 +60,7 @@ def test_reports_show_what_was_not_measured() -> None:
         (None, None, "Not signed"),
         ("sha256:a", None, "Self-attested"),
         ("sha256:a", "sha256:a", "Self-attested"),
-        ("sha256:a", "sha256:b", "Signed by the developer"),
+        ("sha256:a", "sha256:b", "Self-attested: signed by the developer with sha256:a. The metrics are"),
     ],
 )
 def test_the_report_names_the_signers(developer: str | None, harness: str | None, remark: str) -> None:

@@ -103,9 +103,10 @@ def test_unsigned_metrics_are_self_reported() -> None:
     assert summary.categories["performance"] == "not measured"
 
 
-def test_metrics_of_another_server_are_ignored() -> None:
+def test_metrics_of_another_server_are_refused() -> None:
     other = {"runs": [{**RESULTS["runs"][0], "server": "other"}]}
-    assert read(stored(healthy(), **{METRICS: other})["summary.json"]).latency.sse_ms is None
+    with pytest.raises(BadSummary, match="no run of the server my-server, only of other"):
+        stored(healthy(), **{METRICS: other})
 
 
 @pytest.mark.parametrize("name", [RUN, "profile.toml", "summary.json"])

@@ -187,7 +187,19 @@ def test_metrics_take_the_name_of_the_server(folder: Path, capsys: Output) -> No
 def test_metrics_of_another_server_are_no_metrics_of_this_one(folder: Path, capsys: Output) -> None:
     options = ["--server", "other", "--server-version", "1", "--metrics", str(folder / "results.json")]
     assert main(["certify", "--stdio", "x", *options]) == 2
-    assert "has no run of the server other, only of x/reference" in capsys.readouterr().err
+    assert "results.json: no run of the server other, only of x/reference" in capsys.readouterr().err
+
+
+def test_a_server_with_runs_on_several_platforms_needs_one_of_them(folder: Path, capsys: Output) -> None:
+    file = folder / "results.json"
+    [run] = json.loads(file.read_text("utf-8"))["runs"]
+    several = {"runs": [{**run, "platform": name} for name in ("theirs", "ours")]}
+    file.write_text(json.dumps(several), "utf-8")
+    options = ["--server", "x/reference", "--server-version", "1", "--metrics", str(file)]
+    assert main(["certify", "--stdio", "x", *options]) == 2
+    output = capsys.readouterr().err
+    assert "2 runs of x/reference, on ours, theirs" in output
+    assert "--platform" in output
 
 
 def test_metrics_that_nobody_signed_are_not_said_to_be_of_a_harness(folder: Path, capsys: Output) -> None:

@@ -150,7 +150,7 @@ FAULT = ('"jsonrpc": "2.0", "id"', '"jsonrpc": "1.0", "id"')
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ("text", "reproduce assay client --command"),
+        ("text", "repeat    assay client --command"),
         ("json", '"role": "client"'),
         ("junit", 'type="BASE-01"'),
         ("sarif", '"ruleId": "BASE-01"'),

@@ -81,8 +81,21 @@ def test_client_that_never_ends_fails(tmp_path: Path, capsys: pytest.CaptureFixt
     assert [cell.outcome for cell in stored(tmp_path).cells] == [Outcome.FAILED]
 
 
-def test_client_that_takes_the_address_for_something_else_fails() -> None:
-    assert judged("sleep 60") == 1  # sleep has no time interval of that name
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("sleep 60", "invalid time interval"),  # it takes the address for something else
+        (python("import no_such_module"), "No module named 'no_such_module'"),
+        (python("raise SystemExit(3)"), "status 3"),
+    ],
+    ids=["address", "module", "status"],
+)
+def test_client_that_fails_before_it_connects_did_not_start(
+    command: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert judged(command) == 4
+    out, err = capsys.readouterr()
+    assert out == "" and words in err and "before it connected" in err
 
 
 @pytest.mark.parametrize(
@@ -95,16 +108,9 @@ def test_what_a_client_has_started_ends_with_it(tmp_path: Path, then: str, code:
     assert len(processes) == 2 and not any(is_running(int(process)) for process in processes)
 
 
-@pytest.mark.parametrize(
-    ("end", "words"),
-    [
-        ("raise SystemExit(3)", "status 3"),
-        ("import os; os.kill(os.getpid(), 11)", "SIGSEGV"),
-    ],
-)
-def test_client_that_crashes_fails(end: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert judged(python(end)) == 1
-    assert words in capsys.readouterr().out
+def test_client_that_is_killed_by_a_signal_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert judged(python("import os; os.kill(os.getpid(), 11)")) == 1
+    assert "SIGSEGV" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("then", "code"), [("pass", 0), ("sys.exit(3)", 1), ("os.kill(os.getpid(), 11)", 1)])

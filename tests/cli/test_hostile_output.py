@@ -25,6 +25,7 @@ from assay.lab.harness.run.run import dump_run
 from assay.lab.harness.trace.file import dump_trace
 from assay.lab.report.registry import formats
 from assay.profile.ledger import Ledger
+from assay.revisions.registry import HANDSHAKE
 from assay.signing.keys import write_pair
 from tests.certify import bundles
 from tests.certify.bundles import DEVELOPER
@@ -119,10 +120,35 @@ def checks(home: Path) -> list[list[str]]:
     return [["check", *words, "--", sys.executable, str(home / "server.py")]]
 
 
+def arguments(home: Path) -> list[list[str]]:
+    (home / "server.py").write_text(CALLED)
+    words = ["--timeout", "2", "--spec-version", "2025-11-25", "--allow-effects"]
+    return [["arguments", *words, "--", sys.executable, str(home / "server.py"), json.dumps(WORST)]]
+
+
 def clients(home: Path) -> list[list[str]]:
     (home / "client.py").write_text(f"import sys\nsys.stderr.write({WORST!r})\nsys.exit(3)\n")
     words = ["--scenario", "initialize", "--output", str(home / "out"), "--once"]
     return [["client", *words, "--", sys.executable, str(home / "client.py")]]
+
+
+def matrices(home: Path) -> list[list[str]]:
+    (home / "program.py").write_text(f"import sys\nsys.stderr.write({WORST!r})\nsys.exit(3)\n")
+    program = json.dumps([sys.executable, str(home / "program.py")])
+    (home / "matrix.toml").write_text(
+        f"""
+        revisions = ["{HANDSHAKE[-1].date}"]
+        [steps]
+        tools = {{ do = "list_tools" }}
+        [clients.x]
+        title = {json.dumps(WORST)}
+        stdio = {program}
+        [servers.x]
+        title = {json.dumps(WORST)}
+        stdio = {program}
+        """
+    )
+    return [["matrix", str(home / "matrix.toml"), "--output", str(home / "out"), "--jobs", "1"]]
 
 
 def calling(name: str, *calls: list[str]) -> Callable[[Path], list[list[str]]]:
@@ -167,7 +193,9 @@ COMMANDS: dict[str, Callable[[Path], list[list[str]]]] = {
     "ledger": ledgers,
     "registry": entries,
     "check": checks,
+    "arguments": arguments,
     "client": clients,
+    "matrix": matrices,
     **{name: calling(name, *calls) for name, calls in CALLING.items()},
     **{name: wrong_words(name) for name in ("authority", "certify", "explain", "keygen", "list", "prove")},
     **{name: wrong_words(name) for name in ("serve", "server")},

@@ -65,7 +65,7 @@ def test_version(option: str, capsys: Output) -> None:
         ("chekc", "command", "did you mean check?"),
         ("certfy", "command", "did you mean certify?"),
         ("run", "command", "write `assay serve server.py`"),
-        ("main", "command", "`assay --help` shows all commands"),
+        ("parser", "command", "`assay --help` shows all commands"),
         ("exit-code", "command", "`assay --help` shows all commands"),
         ("options", "command", "`assay --help` shows all commands"),
         ("", "command", "`assay --help` shows all commands"),

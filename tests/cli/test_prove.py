@@ -34,6 +34,22 @@ def test_one_that_gets_away_is_named_and_fails(capsys: Output, monkeypatch: pyte
     assert area == "framing          1 saboteurs, 1 of 2 trials caught: 50%"
 
 
+def test_a_check_that_catches_no_saboteur_of_its_suite_is_named_and_fails(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = Trial(BANNER, Transport.STDIO, HANDSHAKE[-1], ())
+    catching = [name for check in protocol_suite().checks.values() for name in check.results]
+    left_out = catching.pop()
+
+    async def tried(*arguments: object, quick: bool) -> list[TrialResult]:
+        return [TrialResult(trial, tuple(catching))]
+
+    monkeypatch.setattr(proof, "run_trials", tried)
+    assert main(["prove"]) == 1
+    assert capsys.readouterr().out.startswith(f"{left_out}: no saboteur shows that it can fail\n")
+    assert main(["prove", "framing.*"]) == 0
+
+
 def test_a_quick_proof_runs_each_saboteur_once(capsys: Output) -> None:
     counts = []
     for options in (), ("--quick",):
@@ -60,3 +76,8 @@ def test_every_saboteur_is_listed_with_what_it_breaks(capsys: Output) -> None:
     for saboteur in SABOTEURS.values():
         assert any(line.split()[:2] == [saboteur.id, saboteur.breaks] for line in lines)
     assert lines[-1].split()[:2] == ["all", str(len(SABOTEURS))]
+
+
+def test_line_of_a_finding_shows_the_fault_again(capsys: Output) -> None:
+    assert main(["prove", "--repeat", "jsonrpc.id-as-text", "lifecycle.pong"]) == 0
+    assert capsys.readouterr().out.startswith("4 of 4 lines showed the fault (")

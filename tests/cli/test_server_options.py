@@ -49,7 +49,7 @@ def test_failure_names_rule_expectation_frames_and_the_way_to_repeat_it(capsys: 
         "expected  error -32601",
         "observed  error -32600",
         "→ #",
-        "reproduce printf",
+        "repeat    (printf",
         "does not conform: 1 failed",
     ):
         assert words in out

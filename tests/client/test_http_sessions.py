@@ -111,20 +111,30 @@ async def test_a_stream_that_the_server_closes_early_is_resumed() -> None:
         assert "Reconnection test completed" in (await client.call("test_reconnection")).text
 
 
+def break_off(request: HttpRequest, writer: Writer) -> None:
+    """Open a session, and end the stream of a call before its answer."""
+    if request.method == "DELETE" or "id" not in request.message:
+        writer.write(http_response("202 Accepted"))
+    elif request.message["method"] == "initialize":
+        writer.write(http_response("200 OK", result(request, INITIALIZED)))
+    else:
+        writer.write(EVENTS + b"id: e7\nretry: 1\ndata: \n\n")
+        writer.close()
+
+
+def continue_stream(server: RawServer, writer: Writer) -> None:
+    call = next(each for each in server.requests if b"tools/call" in each.body)
+    writer.write(EVENTS + b"id: e8\ndata: " + result(call, {"content": []}) + b"\n\n")
+    writer.close()
+
+
 async def test_the_answer_is_taken_from_the_stream_that_continues_after_the_last_event() -> None:
     async def respond(request: HttpRequest, writer: Writer) -> None:
         if request.method == "GET":
             assert request.headers["last-event-id"] == "e7"
-            call = next(each for each in server.requests if b"tools/call" in each.body)
-            writer.write(EVENTS + b"id: e8\ndata: " + result(call, {"content": []}) + b"\n\n")
-            writer.close()
-        elif request.method == "DELETE" or "id" not in request.message:
-            writer.write(http_response("202 Accepted"))
-        elif request.message["method"] == "initialize":
-            writer.write(http_response("200 OK", result(request, INITIALIZED)))
+            continue_stream(server, writer)
         else:
-            writer.write(EVENTS + b"id: e7\nretry: 1\ndata: \n\n")
-            writer.close()
+            break_off(request, writer)
 
     server: RawServer
     async with raw_http(respond) as server, Client(server.url, revision=BEFORE) as client:
@@ -141,16 +151,9 @@ async def test_a_connection_that_fails_while_a_stream_is_resumed_is_tried_again(
             if len(resumptions) < 3:
                 writer.transport.abort()
                 return
-            call = next(each for each in server.requests if b"tools/call" in each.body)
-            writer.write(EVENTS + b"id: e8\ndata: " + result(call, {"content": []}) + b"\n\n")
-            writer.close()
-        elif request.method == "DELETE" or "id" not in request.message:
-            writer.write(http_response("202 Accepted"))
-        elif request.message["method"] == "initialize":
-            writer.write(http_response("200 OK", result(request, INITIALIZED)))
+            continue_stream(server, writer)
         else:
-            writer.write(EVENTS + b"id: e7\nretry: 1\ndata: \n\n")
-            writer.close()
+            break_off(request, writer)
 
     server: RawServer
     async with raw_http(respond) as server, Client(server.url, revision=BEFORE) as client:

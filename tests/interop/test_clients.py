@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from interop import clients
-from interop.clients import EVERYTHING, PEERS, Job, judge, run_job, run_jobs
-from interop.matrix import CLOSE, FEATURES, HANDSHAKE, PER_REQUEST, RESUME, Mark
+from interop.clients import EVERYTHING, PEERS, Job, judge, run_job
+from interop.features import CLOSE, FEATURES, HANDSHAKE, PER_REQUEST, RESUME, Mark
 from interop.official import Aborted, Exit
+from interop.peer import run_jobs
 from interop.relay import Relay
 from tests.meta.test_pins import lock_breaches, pin_breaches
 from tests.meta.tree import ROOT, expect_none
@@ -98,7 +99,7 @@ async def test_a_server_that_does_not_start_aborts_the_run(
 ) -> None:
     monkeypatch.setattr(clients, "FIXTURE", (sys.executable, "-c", "raise SystemExit('no such server')"))
     with pytest.raises(ExceptionGroup) as raised:
-        await run_jobs([job(tmp_path, REPORT_ALL, "http")], tmp_path, 1)
+        await run_jobs([job(tmp_path, REPORT_ALL, "http")], lambda each: run_job(each, tmp_path), 1)
     (aborted,) = raised.value.exceptions
     assert isinstance(aborted, Aborted) and aborted.code is Exit.SERVER_DID_NOT_START
     assert "no such server" in str(aborted)
@@ -163,8 +164,9 @@ async def test_an_interrupted_run_leaves_no_process(tmp_path: Path, number: sign
 
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 def test_the_packages_of_a_client_are_pinned_without_an_address(peer: clients.Peer) -> None:
-    if peer.is_python:
-        expect_none(pin_breaches((peer.folder / "requirements.txt").read_text("utf-8")))
+    requirements = peer.folder / "requirements.txt"
+    if requirements.is_file():
+        expect_none(pin_breaches(requirements.read_text("utf-8")))
     else:
         expect_none(lock_breaches((peer.folder / "package-lock.json").read_text("utf-8")))
     assert peer.version()[0].isdigit()

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from interop.matrix import CLOSE, Mark, read_lines
+from interop.features import CLOSE, Mark, read_lines
 from interop.oauth.__main__ import FEATURES, OAuthRun, searches
 from interop.oauth.environment import Key, OAuthEnvironment, authority_command, started
 from interop.oauth.recorder import KINDS, Conversation, Secret, recording, secrets_in, secrets_of_bytes

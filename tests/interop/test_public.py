@@ -17,7 +17,7 @@ from tests.lab.runs import cell, run_of
 from tests.meta.test_pins import lock_breaches, pin_breaches
 from tests.meta.tree import ROOT, expect_none
 
-LARGEST = 128 * 1024
+LARGEST = 2 * 1024 * 1024
 RECORD = read_record()
 SERVERS = public_servers()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from interop.matrix import CLOSE, Cell, Column, Mark, markdown_table
+from interop.features import CLOSE, Cell, Column, Mark, markdown_table
 from interop.servers import public
 from interop.servers.__main__ import CLIENT, FEATURES, MARKS
 from interop.servers.merge import lacks, merged

@@ -35,7 +35,19 @@ FRAGMENTS = (
     *("FAILURE ", "conforms: "),
 )
 ENUMERATED = frozenset(
-    {"outcome", "verdict", "level", "reason_kind", "started", "role", "suite", "trend", "before", "after"}
+    {
+        "outcome",
+        "permission",
+        "verdict",
+        "level",
+        "reason_kind",
+        "started",
+        "role",
+        "suite",
+        "trend",
+        "before",
+        "after",
+    }
 )
 """Fields with one of a few values; any other text is refused, or never comes from a subject."""
 ACTING = ("Cc", "Cf", "Zl", "Zp", "Cs")

@@ -28,6 +28,7 @@ def finding(observed: str = "that") -> Finding:
         excerpt=excerpt,
         reproduce="printf %s x | server",
         title="A fault",
+        fix="Do this instead",
     )
 
 

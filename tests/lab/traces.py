@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
 from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import PROBE, PROBED, Trace
 from assay.revisions.registry import HANDSHAKE
@@ -39,6 +40,12 @@ def http_trace(frames: Sequence[tuple[str, str, Kind, bytes]], revision: Revisio
 
 def request(number: Any, method: str, **params: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": method, **({"params": params} if params else {})}
+
+
+def described(number: Any, method: str, revision: Revision, **params: Any) -> dict[str, Any]:
+    """A complete request of a revision in which each request describes itself."""
+    meta = {VERSION_KEY: revision.date, CAPABILITIES_KEY: {}}
+    return request(number, method, _meta=meta, **params)
 
 
 def result(number: Any, **content: Any) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def test_the_finding_is_the_text_of_the_failure_and_the_run_ends_with_the_sessio
         "FAILURE jsonrpc.unknown-method: An unknown method was not refused with -32601",
         "  expected  error -32601",
         "  observed  error -32600: no such method",
-        "  in        jsonrpc.unknown-method (stdio, 2025-11-25)",
+        "  in        jsonrpc.unknown-method (stdio 2025-11-25)",
     ):
         assert line in output.splitlines()
     assert "Traceback" not in output and "Nonconforming" not in output

@@ -9,7 +9,14 @@ import pytest
 import assay.client.client
 import assay.server.server
 
-LOADED = {"assay", "assay.model", "assay.model.version", "assay.testing", "assay.testing.plugin"}
+LOADED = {
+    "assay",
+    "assay.model",
+    "assay.model.lazy_names",
+    "assay.model.version",
+    "assay.testing",
+    "assay.testing.plugin",
+}
 CONFTEST = """
 import sys
 

@@ -1,6 +1,7 @@
 """The steps of a script, each on the SDK's public API."""
 
 import asyncio
+import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -47,6 +48,19 @@ class Player:
     async def play(self, steps: Sequence[Step]) -> None:
         for step in steps:
             await self.play_one(step)
+
+    async def report(self, steps: Sequence[Step]) -> None:
+        """Take all steps, and print a line of JSON about each (docs/matrix.md)."""
+        for number, step in enumerate(steps):
+            ok: bool | None = True
+            detail = ""
+            try:
+                await self.play_one(step)
+            except NoApi as missing:
+                ok, detail = None, cause_of(missing)
+            except Exception as error:
+                ok, detail = False, cause_of(error)
+            print(json.dumps({"step": number, "ok": ok, "detail": detail}), flush=True)
 
     async def play_one(self, step: Step) -> None:
         act: Callable[..., Awaitable[None]] | None = ACTS.get(step["do"])

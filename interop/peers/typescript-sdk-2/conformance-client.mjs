@@ -148,7 +148,7 @@ async function main() {
   const connection = new Connection(target, plan)
   await connection.open()
   try {
-    await connection.player.play(plan.steps)
+    await (plan.report ? connection.player.report(plan.steps) : connection.player.play(plan.steps))
   } finally {
     await connection.close()
   }

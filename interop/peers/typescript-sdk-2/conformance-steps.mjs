@@ -4,7 +4,8 @@ import { LOG_LEVEL_META_KEY, SdkError, SdkErrorCode } from '@modelcontextprotoco
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 
 // Shorter than the time-out of a harness, so that a silent server gets a cancellation.
-export const TIMEOUT = 20_000
+// In a matrix, a server may need longer to start on a busy machine.
+export const TIMEOUT = process.env.MCP_CONFORMANCE_SCENARIO === 'matrix' ? 45_000 : 20_000
 const LIST_CHANGED = 'notifications/tools/list_changed'
 
 // The notifications that arrived and that no step has waited for yet.
@@ -61,6 +62,19 @@ export class Player {
 
   async play(steps) {
     for (const step of steps) await this.#try(step)
+  }
+
+  // Take all steps, and print a line of JSON about each (docs/matrix.md).
+  async report(steps) {
+    for (const [number, step] of steps.entries()) {
+      const line = { step: number, ok: true }
+      try {
+        await this.#try(step)
+      } catch (error) {
+        Object.assign(line, { ok: false, detail: `${error.name}: ${error.message}` })
+      }
+      console.log(JSON.stringify(line))
+    }
   }
 
   async #try(step) {

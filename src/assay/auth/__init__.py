@@ -6,8 +6,9 @@ use, because PyJWT and cryptography take longer to load than the rest of a serve
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay.model.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .auth import Auth as Auth
@@ -15,14 +16,12 @@ if TYPE_CHECKING:
     from .introspection import Introspection as Introspection
     from .protected import Protected as Protected
 
-_HOME_OF = {"Auth": "auth", "DPoP": "dpop", "Introspection": "introspection", "Protected": "protected"}
-
-__all__ = ["Auth", "DPoP", "Introspection", "Protected"]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-    return value
+__all__, __getattr__, __dir__ = lazy_names(
+    globals(),
+    {
+        ".auth": "Auth",
+        ".dpop": "DPoP",
+        ".introspection": "Introspection",
+        ".protected": "Protected",
+    },
+)

@@ -5,8 +5,9 @@ The public names below are imported on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay.model.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from assay.certify.verification.procedure import VerificationReport as VerificationReport
@@ -19,27 +20,13 @@ if TYPE_CHECKING:
     from .options import VerifyOptions as VerifyOptions
     from .scoring import Conclusion as Conclusion
 
-_HOMES = {
-    "certification": ("Bundle", "certify", "follow_certification"),
-    "options": ("CertifyOptions", "VerifyOptions"),
-    "scoring": ("Conclusion",),
-    "verification.procedure": ("VerificationReport",),
-    "verification.verifier": ("verify",),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = [  # noqa: PLE0604 - computed from the table above
-    *_HOME_OF
-]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__, __getattr__, __dir__ = lazy_names(
+    globals(),
+    {
+        ".certification": "Bundle certify follow_certification",
+        ".options": "CertifyOptions VerifyOptions",
+        ".scoring": "Conclusion",
+        ".verification.procedure": "VerificationReport",
+        ".verification.verifier": "verify",
+    },
+)

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Final, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from assay.certify.bundle.bundle_manifest import ProfileReference
 from assay.certify.bundle.layout import MANIFEST
@@ -56,6 +56,8 @@ class Badge(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     attestation: str | None
     """The signed manifest of the bundle; null if the bundle is not signed."""
     self_attested: bool
+    """Since version 2 of the summary always true: only a verifier who pins a harness's key says otherwise."""
+    platform: str | UnsetType | None = UNSET
 
 
 class Shields(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -78,10 +80,7 @@ def badge(summary: bytes) -> bytes:
         server=document.server.name,
         version=document.server.version,
         checks={name: _state(document, prefix) for name, prefix in CHECKS.items()},
-        latency={
-            "sse.p95_ms": _p95(document.latency.sse_ms),
-            "coldstart.p95_ms": _p95(document.latency.cold_start_ms),
-        },
+        latency=_latency(document),
         sandbox=document.sandbox,
         replay=Replay(document.replay.success_rate),
         generated_at=document.generated_at,
@@ -96,6 +95,7 @@ def badge(summary: bytes) -> bytes:
         summary_sha256=sha256(summary).hexdigest(),
         attestation=MANIFEST if document.attested.developer else None,
         self_attested=document.attested.self_attested,
+        platform=document.metrics.platform if document.metrics else UNSET,
     )
     return _encoded(view)
 
@@ -130,6 +130,15 @@ def _state(summary: Summary, prefix: str) -> State:
             return "fail"
         case _:
             return "missing"
+
+
+def _latency(summary: Summary) -> dict[str, float | None]:
+    """The marketplace's two figures, and those by transport where the summary has them."""
+    latency = summary.latency
+    figures = {"sse.p95_ms": _p95(latency.sse_ms), "coldstart.p95_ms": _p95(latency.cold_start_ms)}
+    if isinstance(latency.http_ms, UnsetType):
+        return figures
+    return figures | {"http.p95_ms": _p95(latency.http_ms), "stdio.p95_ms": _p95(latency.stdio_ms)}
 
 
 def _p95(percentiles: Percentiles | None) -> float | None:

@@ -102,6 +102,7 @@ class Certification:
             scenarios=options.scenario,
             revisions=revisions_of(options.spec_version),
             effects=options.allow_effects,
+            destructive=options.allow_effects,
         )
 
     async def run(self, watch: Watch) -> Bundle:

@@ -25,12 +25,14 @@ from assay.signing.keys import SigningKey, read_public_key, read_signing_key
 
 from . import metrics
 from .bundle import environment
-from .metrics import Metrics
+from .metrics import BadMetrics, Metrics
 from .options import CertifyOptions
 from .profile_list import newest
 from .vulnerabilities import osv_export
 
 T = TypeVar("T")
+NEEDED: Final = {"harness_key": "metrics", "trust_harness": "metrics", "platform": "metrics", "waive": "osv"}
+"""Options that have no effect without another."""
 _PYTHON: Final = re.compile(r"(python|pypy)(\d+(\.\d+)?)?(\.exe)?")
 _NO_KEY: Final = "`assay keygen` makes a pair of keys: NAME.key signs"
 LONGEST: Final = 256
@@ -60,6 +62,7 @@ def inputs_of(targets: Sequence[Target], options: CertifyOptions) -> Inputs:
         waived=options.waive,
         metrics=measurements,
         harness=harness,
+        platform=options.platform,
         registry=_read_optional(read_entry, options.evidence.registry),
     )
 
@@ -88,7 +91,7 @@ def _python(targets: Sequence[Target], options: CertifyOptions) -> Path | None:
 
 def _check(options: CertifyOptions) -> None:
     """Reject options that would have no effect."""
-    for name, needed in (("harness_key", "metrics"), ("trust_harness", "metrics"), ("waive", "osv")):
+    for name, needed in NEEDED.items():
         if getattr(options, name) and not getattr(options, needed):
             problem = f"--{name.replace('_', '-')} is about --{needed}, which is not given"
             raise InvalidOptions(problem, f"add --{needed} FILE, or leave it out")
@@ -175,10 +178,11 @@ def _check_server(measurements: Metrics, options: CertifyOptions) -> None:
     if options.server is None:
         problem = "metrics are looked up by the server's name, but none is given"
         raise InvalidOptions(problem, "add --server NAME, as it is written there")
-    if measurements.of(options.server) is None:
-        others = ", ".join(sorted({run.server for run in measurements.results.runs})) or "no server"
-        problem = f"{options.metrics} has no run of the server {options.server}, only of {others}"
-        raise InvalidOptions(problem, "--server and the name there must be the same")
+    try:
+        measurements.select(options.server, options.platform)
+    except BadMetrics as error:
+        fix = "--server and --platform must name exactly one run there"
+        raise InvalidOptions(f"{options.metrics}: {error}", fix) from error
 
 
 def _read_optional(read: Callable[[Path], T], path: Path | None, fix: str = "") -> T | None:

@@ -6,6 +6,7 @@ They are *self-reported*, unless a trusted harness signed them in a DSSE envelop
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
@@ -18,6 +19,10 @@ from assay.signing.keys import SigningKey
 
 PAYLOAD_TYPE: Final = "application/vnd.assay.metrics+json"
 LARGEST: Final = 4 * 1024 * 1024
+MAX_NAMES: Final = 5
+"""Servers or platforms in a message."""
+TRANSPORTS: Final = {"stdio": "stdio", "http": "http", "sse": "http", "streamable-http": "http"}
+"""What the `transport` of a run may be, and where its latency is shown."""
 
 Milliseconds = Annotated[float, Meta(ge=0)]
 
@@ -29,6 +34,9 @@ class BadMetrics(ValueError):
 class Source(StrEnum):
     SELF_REPORTED = "self-reported"
     HARNESS = "harness"
+    """In summaries of version 1."""
+    SIGNED = "signed"
+    """By a key other than the summary can vouch for: only a verifier who trusts it calls it a harness."""
 
 
 class Percentiles(Struct, frozen=True):
@@ -49,6 +57,8 @@ class BenchmarkRun(Struct, frozen=True):
     server: str
     metrics: ServerMetrics
     platform: Any = None
+    transport: Any = None
+    """`stdio`, or what `TRANSPORTS` counts as HTTP. It was ignored in bundles with a summary of version 1."""
 
 
 class Results(Struct, frozen=True):
@@ -66,9 +76,46 @@ class Metrics(Struct, frozen=True):
     data: bytes
     """The file, as stored in the bundle."""
 
-    def of(self, server: str) -> ServerMetrics | None:
-        """The metrics of the server's last run, if any."""
-        return next((run.metrics for run in reversed(self.results.runs) if run.server == server), None)
+    def last(self, server: str) -> BenchmarkRun | None:
+        """The server's last run, if any: what summaries of version 1 show."""
+        return next((run for run in reversed(self.results.runs) if run.server == server), None)
+
+    def select(self, server: str, platform: str | None = None) -> BenchmarkRun:
+        """The only run of a server on a platform; without a platform, the only one at all.
+
+        Raises:
+            BadMetrics: there is none, or more than one.
+        """
+        runs = [run for run in self.results.runs if run.server == server]
+        if not runs:
+            others = _names(run.server for run in self.results.runs)
+            raise BadMetrics(f"no run of the server {server}, only of {others or 'no server'}")
+        chosen = [run for run in runs if platform in (None, run.platform)]
+        if not chosen:
+            others = _names(map(platform_of, runs))
+            raise BadMetrics(f"no run of {server} on the platform {platform}, only on {others}")
+        if len(chosen) > 1:
+            where = _names(map(platform_of, chosen))
+            raise BadMetrics(f"{len(chosen)} runs of {server}, on {where}: which one counts is not clear")
+        _check_run(chosen[0])
+        return chosen[0]
+
+
+def platform_of(run: BenchmarkRun) -> str:
+    return "no platform" if run.platform is None else str(run.platform)
+
+
+def _check_run(run: BenchmarkRun) -> None:
+    if not isinstance(run.platform, str | None):
+        raise BadMetrics(f"the platform of the run of {run.server} is not a text")
+    if run.transport is not None and run.transport not in TRANSPORTS:
+        raise BadMetrics(f"the transport of the run of {run.server} is not one of {', '.join(TRANSPORTS)}")
+
+
+def _names(names: Iterable[str]) -> str:
+    several = sorted(set(names))
+    more = f" and {len(several) - MAX_NAMES} more" if len(several) > MAX_NAMES else ""
+    return ", ".join(several[:MAX_NAMES]) + more
 
 
 def read(data: bytes, trust: Trust | None = None) -> Metrics:

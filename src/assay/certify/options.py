@@ -40,6 +40,8 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     """Vulnerabilities of unknown severity that do no harm."""
     metrics: Path | None = None
     """Measurements of your own: `results.json`, signed or not."""
+    platform: str | None = None
+    """The platform of the run in `metrics`, if the server has runs on several."""
     trust_harness: Path | None = None
     """The public key of the harness that signed `metrics`."""
     harness_key: Path | None = None

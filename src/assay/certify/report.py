@@ -75,8 +75,13 @@ def remarks(summary: Summary) -> Iterator[str]:
     attested = summary.attested
     if attested.developer is None:
         yield "Not signed: the origin of this evidence is unknown."
-    elif attested.self_attested:
+    elif attested.self_attested and attested.harness in (None, attested.developer):
         yield f"Self-attested: only the developer has signed, with {attested.developer}."
+    elif attested.self_attested:
+        yield (
+            f"Self-attested: signed by the developer with {attested.developer}. The metrics are signed with "
+            f"{attested.harness}; whether that key is independent, only a verifier who trusts it can say."
+        )
     else:
         yield f"Signed by the developer with {attested.developer}; metrics signed with {attested.harness}."
     if summary.metrics is None:

@@ -25,24 +25,24 @@ from assay.lab.harness.verdict import Verdict
 from . import evidence as other_evidence
 from . import metrics, profile_list
 from .bundle import layout
-from .metrics import BadMetrics, ServerMetrics, Source
+from .metrics import BadMetrics, BenchmarkRun, Source
 from .scoring import Evidence, Measure, Score, Unmeasured, conclude, score
 from .summary_form import (
     SCHEMA,
-    Attested,
     Counts,
     Export,
     File,
     Host,
     JudgedServer,
-    Latency,
     MetricsRecord,
     Replay,
     RunRecord,
+    Schema,
     Summary,
     Tool,
     VulnerabilityCounts,
 )
+from .summary_version import VERSIONS, MetricsContext
 from .vulnerabilities import report as vulnerabilities
 
 LARGEST: Final = 64 * 1024 * 1024
@@ -77,6 +77,9 @@ class SummaryContext(Struct, frozen=True):
     harness: str | None = None
     """The id of the key that signed the metrics."""
     source: Source = Source.SELF_REPORTED
+    platform: str | None = None
+    """Of the run in the metrics."""
+    schema: Schema = SCHEMA
 
 
 def this_host() -> Host:
@@ -97,20 +100,21 @@ def summarise(
     run, profile = _run(files), _profile(files)
     scores = score(run, profile, evidence, unmeasured)
     judged = [record.transport for record in run.subjects if record.facts]
-    server_metrics, record = _metrics(files, context)
+    version = VERSIONS[context.schema]
+    measured, record = _metrics(files, context)
     return Summary(
-        schema=SCHEMA,
+        schema=context.schema,
         profile=ProfileReference(profile.id, profile.sha256),
         tool=Tool("assay", run.assay),
         run=_record(files[layout.RUN], run, context.host),
         server=_server(run, context, judged),
         generated_at=context.generated_at,
         expires_at=context.expires_at,
-        attested=_attested(context),
+        attested=version.attested(context.developer, context.harness),
         conclusion=conclude(scores, judged, profile),
         summary=_counts(scores),
         categories=_categories(scores),
-        latency=_latency(server_metrics),
+        latency=version.latency(measured, judged),
         metrics=record,
         replay=Replay(),
         sandbox={},
@@ -122,10 +126,6 @@ def summarise(
             if name in files
         ],
     )
-
-
-def _latency(values: ServerMetrics) -> Latency:
-    return Latency(values.latency_ms, values.sse_latency_ms, values.cold_start_ms)
 
 
 def encode(summary: Summary) -> bytes:
@@ -189,7 +189,14 @@ def _context(stored: Summary) -> SummaryContext:
         stored.attested.developer,
         stored.attested.harness,
         stored.metrics.source if stored.metrics else Source.SELF_REPORTED,
+        platform_of(stored.metrics),
+        stored.schema,
     )
+
+
+def platform_of(record: MetricsRecord | None) -> str | None:
+    """The platform in a record, which version 1 lacks."""
+    return record.platform if record and isinstance(record.platform, str) else None
 
 
 def _file(files: Mapping[str, bytes], name: str) -> bytes:
@@ -228,11 +235,6 @@ def _server(run: Run, context: SummaryContext, judged: list[str]) -> JudgedServe
     )
 
 
-def _attested(context: SummaryContext) -> Attested:
-    self_attested = context.harness in (None, context.developer)
-    return Attested(context.developer, context.harness, self_attested)
-
-
 def _counts(scores: Iterable[Score]) -> Counts:
     entries = list(scores)
     scored = [entry for entry in entries if entry.scored and entry.measure is Measure.MEASURED]
@@ -268,16 +270,17 @@ def state(scores: Iterable[Score]) -> str:
 
 def _metrics(
     files: Mapping[str, bytes], context: SummaryContext
-) -> tuple[ServerMetrics, MetricsRecord | None]:
+) -> tuple[BenchmarkRun | None, MetricsRecord | None]:
     data = files.get(layout.METRICS)
     if data is None:
-        return ServerMetrics(), None
+        return None, None
+    version = VERSIONS[context.schema]
+    about = MetricsContext(context.server, context.source, context.harness, context.platform)
     try:
-        values = metrics.read(data).of(context.server) or ServerMetrics()
+        run = version.run(metrics.read(data), about)
     except BadMetrics as error:
         raise BadSummary(f"{layout.METRICS}: {error}") from error
-    digest = sha256(data).hexdigest()
-    return values, MetricsRecord(context.source, context.harness, digest, values.error_rate)
+    return run, version.record(run, about, data)
 
 
 def _vulnerabilities(files: Mapping[str, bytes]) -> VulnerabilityCounts | None:

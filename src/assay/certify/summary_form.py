@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from assay.certify.bundle.bundle_manifest import Artifact, ProfileReference
 
 from .metrics import Percentiles, Source
 from .scoring import Conclusion, Score
 
-SCHEMA: Final = "dev.assay/summary/1"
+Schema = Literal["dev.assay/summary/1", "dev.assay/summary/2"]
+SCHEMA: Final = "dev.assay/summary/2"
+"""The version that is written; `summary_version` has those that are read. Fields that an older version lacks
+are unset in it."""
 
 
 class _Part(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -69,6 +72,7 @@ class Latency(Struct, frozen=True, forbid_unknown_fields=True):
     stdio_ms: Percentiles | None = None
     sse_ms: Percentiles | None = None
     cold_start_ms: Percentiles | None = None
+    http_ms: Percentiles | UnsetType | None = UNSET
 
 
 class MetricsRecord(_Part, frozen=True):
@@ -77,6 +81,8 @@ class MetricsRecord(_Part, frozen=True):
     """The id of the harness key, if its signature was made or verified."""
     sha256: str
     error_rate: float | None = None
+    platform: str | UnsetType | None = UNSET
+    """Of the run that the figures are from."""
 
 
 class Replay(_Part, frozen=True):
@@ -107,7 +113,7 @@ class Attested(_Part, frozen=True):
     developer: str | None
     harness: str | None
     self_attested: bool
-    """Only the developer has signed."""
+    """Version 1: only the developer has signed. Later always true: verifiers know whose keys they are."""
 
 
 class File(_Part, frozen=True):
@@ -117,7 +123,7 @@ class File(_Part, frozen=True):
 
 
 class Summary(_Part, frozen=True):
-    schema: Literal["dev.assay/summary/1"]
+    schema: Schema
     profile: ProfileReference
     tool: Tool
     run: RunRecord

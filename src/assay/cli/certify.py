@@ -38,7 +38,18 @@ GROUP = "certify"
 USAGE = "TARGET [options]  |  [options] -- COMMAND [ARGUMENT …]"
 PLAIN: Final = (
     *("profile", "server", "server_version", "allow_effects", "timeout", "deadline", "jobs", "artifact"),
-    *("python", "osv", "metrics", "trust_harness", "harness_key", "out", "force", "key", "lifetime"),
+    *(
+        "python",
+        "osv",
+        "metrics",
+        "platform",
+        "trust_harness",
+        "harness_key",
+        "out",
+        "force",
+        "key",
+        "lifetime",
+    ),
 )
 """Options that go to the library as they are."""
 
@@ -81,6 +92,8 @@ def _add_evidence(group: argparse._ArgumentGroup) -> None:
     waive = "vulnerability of unknown severity that does no harm; repeatable"
     add("--waive", action="append", default=[], metavar="ID", help=waive)
     add("--metrics", type=Path, metavar="FILE", help="your measurements: results.json, signed or not")
+    platform = "the run there that counts, if the server has runs on several platforms"
+    add("--platform", metavar="NAME", help=platform)
     add("--trust-harness", type=Path, metavar="FILE", help="public key of the harness that signed --metrics")
 
 

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assay.cli.options.access import access_from, add_access
 from assay.cli.options.evidence import add_evidence, evidence_from
-from assay.cli.options.run import add_results, add_strictness, run_options
+from assay.cli.options.run import add_results, add_scenarios, add_strictness, run_options
 from assay.cli.options.subject import add_subject, target_from
 from assay.cli.options.suite import FUZZ, add_suite
 from assay.cli.options.value import seconds
@@ -56,7 +56,8 @@ ONLY_FOR: Final = {
     "marketplace": ("registry", "observe", "otlp"),
 }
 NOT_FOR_FUZZ: Final = (
-    *("scenario", "all", "jobs", "deadline", "repeat", "isolate", "baseline", "allow_load"),
+    *("scenario", "skip", "all", "jobs", "deadline", "repeat", "isolate", "baseline", "allow_load"),
+    "arguments",
     *("record_golden", "against_golden", "golden_ignore"),
     *("bearer_other", "bearer_weak", "bearer_expired", "bearer_foreign"),
     *("authority", "audience", "client_id", "token_scope"),
@@ -85,11 +86,16 @@ def configure(parser: Parser) -> None:
 
 def _add_selection(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--scenario", action="append", default=[], metavar="GLOB", help="such as 'tools-*'; repeatable")
+    add_scenarios(group, "tools-*")
     add("--all", action="store_true", help="every scenario, which is the default")
     add_suite(group, FUZZ)
     add("--spec-version", action="append", default=[], metavar="DATE", help="only this revision; repeatable")
-    add("--allow-effects", action="store_true", help="also run scenarios that may change the server's data")
+    effects = "also call tools and run scenarios that may change the server's data"
+    add("--allow-effects", action="store_true", help=effects)
+    destructive = "also call tools with `destructiveHint`; includes --allow-effects"
+    add("--allow-destructive", action="store_true", help=destructive)
+    arguments = "arguments for each tool, in JSON; `assay arguments TARGET` writes such a file"
+    add("--arguments", type=Path, metavar="FILE", help=arguments)
     add("--allow-load", action="store_true", help="also run scenarios that put load on the server")
 
 
@@ -134,6 +140,8 @@ def execute(options: argparse.Namespace) -> int:
         "access": access_from(options),
         "evidence": evidence_from(options),
         "allow_effects": options.allow_effects,
+        "allow_destructive": options.allow_destructive,
+        "arguments": options.arguments or {},
         "allow_load": options.allow_load,
         "timeout": options.timeout,
         "isolate": options.isolate,
@@ -195,6 +203,7 @@ def fuzz(options: argparse.Namespace) -> int:
         access=access_from(options),
         spec_version=tuple(options.spec_version),
         allow_effects=options.allow_effects,
+        allow_destructive=options.allow_destructive,
         strict=options.strict,
         timeout=options.timeout,
         output=options.output,

@@ -12,12 +12,13 @@ examples:
 
 The client finds the scenario's name in MCP_CONFORMANCE_SCENARIO, the revision to speak in
 MCP_CONFORMANCE_PROTOCOL_VERSION, and in MCP_CONFORMANCE_CONTEXT a JSON object with the `steps` to take and
-further data of the scenario, such as credentials: see docs/judge-clients.md. No shell runs the command.
+further data of the scenario, such as credentials: see docs/judge-clients.md. Exit status 127 of the client
+means that it cannot do this, which is then not applicable. No shell runs the command.
 Findings go to standard output, progress to standard error, results and the client's output to `results/`.
 
 exit codes:
   0 conforms, 1 does not conform, 2 wrong usage or nothing selected, 3 nothing proved (the client never
-  connected), 4 the client cannot be started, 70 a fault of Assay, 130 interrupted
+  connected), 4 the client cannot be started or fails before it connects, 70 a fault of Assay, 130 interrupted
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay.cli.options.run import add_results, add_strictness, run_options
+from assay.cli.options.run import add_results, add_scenarios, add_strictness, run_options
 from assay.cli.options.subject import command_from, single_word
 from assay.cli.options.value import seconds
 
@@ -60,7 +61,7 @@ def _add_subject(group: argparse._ArgumentGroup) -> None:
 
 def _add_selection(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--scenario", action="append", default=[], metavar="GLOB", help="such as 'auth/*'; repeatable")
+    add_scenarios(group, "auth/*")
     suite = "all, official, core, extensions, or an area such as auth; default: all"
     add("--suite", default="all", metavar="NAME", help=suite)
     revision = "only this revision; repeatable; default: the newest with and without handshake"

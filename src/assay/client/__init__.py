@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay.model.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from assay.client.auth.oauth import OAuth as OAuth
@@ -23,31 +24,15 @@ if TYPE_CHECKING:
     from .sync_client import SyncClient as SyncClient
     from .target import Stdio as Stdio
 
-_HOME_OF = {
-    "Client": "client",
-    "ClientCredentials": "auth.service",
-    "ClientState": "state",
-    "EnterpriseAuth": "auth.service",
-    "OAuth": "auth.oauth",
-    "Retry": "retry",
-    "StateChange": "state",
-    "Stdio": "target",
-    "SyncClient": "sync_client",
-    "WorkloadIdentity": "auth.service",
-}
-
-__all__ = [  # noqa: PLE0604 - computed from the table above
-    *_HOME_OF
-]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__, __getattr__, __dir__ = lazy_names(
+    globals(),
+    {
+        ".auth.oauth": "OAuth",
+        ".auth.service": "ClientCredentials EnterpriseAuth WorkloadIdentity",
+        ".client": "Client",
+        ".retry": "Retry",
+        ".state": "ClientState StateChange",
+        ".sync_client": "SyncClient",
+        ".target": "Stdio",
+    },
+)

@@ -6,8 +6,9 @@ public. They are loaded when first used: importing one module of the lab must no
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay.model.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from assay.lab.harness.run.conclusion import Conclusion as Conclusion
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from assay.lab.harness.run.run import Run as Run
     from assay.lab.report.registry import render as render
 
+    from .argument_run import FoundArguments as FoundArguments
+    from .argument_run import find_arguments as find_arguments
     from .client_run import follow_client as follow_client
     from .client_run import judge_client as judge_client
     from .error import CannotJudge as CannotJudge
@@ -35,31 +38,18 @@ if TYPE_CHECKING:
     from .target import Served as Served
     from .target import Url as Url
 
-_HOMES = {
-    "client_run": ("follow_client", "judge_client"),
-    "error": ("CannotJudge", "CannotStore", "Interrupted", "InvalidOptions", "LabError", "SubjectNotStarted"),
-    "harness.run.conclusion": ("Conclusion", "conclude"),
-    "harness.run.run": ("Run",),
-    "live_run": ("LiveRun",),
-    "options": ("Access", "ClientOptions", "Evidence", "Golden", "JudgeOptions"),
-    "report.registry": ("render",),
-    "server_run": ("follow", "judge"),
-    "target": ("Command", "Served", "Url"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = [  # noqa: PLE0604 - computed from the table above
-    *_HOME_OF
-]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__, __getattr__, __dir__ = lazy_names(
+    globals(),
+    {
+        ".argument_run": "FoundArguments find_arguments",
+        ".client_run": "follow_client judge_client",
+        ".error": "CannotJudge CannotStore Interrupted InvalidOptions LabError SubjectNotStarted",
+        ".harness.run.conclusion": "Conclusion conclude",
+        ".harness.run.run": "Run",
+        ".live_run": "LiveRun",
+        ".options": "Access ClientOptions Evidence Golden JudgeOptions",
+        ".report.registry": "render",
+        ".server_run": "follow judge",
+        ".target": "Command Served Url",
+    },
+)

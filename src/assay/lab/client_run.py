@@ -104,14 +104,16 @@ class ClientConduct:
             selection = msgspec.structs.replace(selection, scenarios=(OPEN_HOUSE,))
         limit = options.timeout or (BY_HAND if by_hand else TIMEOUT)
         order = ClientOrder(
-            client_suite(options.suite, options.scenario),
+            client_suite(options.suite, (*options.scenario, *options.skip)),
             selection,
             limit=limit,
+            fixed_limit=options.timeout is not None,
             deadline=deadline_of(options, limit),
             jobs=options.jobs or os.cpu_count() or 1,
             repeat=options.repeat,
             strict=options.strict,
             once=options.once,
+            probes=not by_hand,
         )
         cells = planned(order, [self._client.transport])
         if not cells:
@@ -128,7 +130,8 @@ class ClientConduct:
         return await ClientRunner(self._order, [self._client], watch, keep).run()
 
     def not_there(self, down: SubjectDown) -> LabError:
-        return SubjectNotStarted(str(down), "is the command right? try it by hand")
+        fix = "is the command right, and is everything installed that the client needs? try it by hand"
+        return SubjectNotStarted(str(down), fix)
 
 
 def _client(client: str | Sequence[str] | Invite, transport: str | None) -> Client:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    Arguments = Path | Mapping[str, Sequence[Mapping[str, Any]]]
+else:
+    Arguments = Any  # msgspec knows no unions with paths; `arguments_from` checks the value
 
 Place = tuple[str, str, str]
 """Scenario, transport and revision."""
@@ -68,7 +73,9 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     """Options that servers and clients share."""
 
     scenario: tuple[str, ...] = ()
-    """Globs such as `tools-*`. Default: all."""
+    """Globs such as `tools-*`, or areas. Default: all."""
+    skip: tuple[str, ...] = ()
+    """Globs of scenarios to leave out."""
     spec_version: tuple[str, ...] = ()
     """Revisions by date."""
     jobs: int | None = None
@@ -96,7 +103,11 @@ class JudgeOptions(RunOptions, frozen=True, kw_only=True):
     access: Access = Access()
     evidence: Evidence = Evidence()
     allow_effects: bool = False
-    """Also run scenarios that may change data of the server."""
+    """Also run scenarios that may change data of the server, and call tools without `readOnlyHint`."""
+    allow_destructive: bool = False
+    """Also call tools with `destructiveHint`. Includes `allow_effects`."""
+    arguments: Arguments = {}
+    """Sets of arguments for each tool, or a JSON file with them."""
     allow_load: bool = False
     """Also run scenarios that put load on the server."""
     timeout: float = 10.0
@@ -126,6 +137,7 @@ class FuzzOptions(Struct, frozen=True, kw_only=True):
     access: Access = Access()
     spec_version: tuple[str, ...] = ()
     allow_effects: bool = False
+    allow_destructive: bool = False
     strict: bool = False
     timeout: float = 10.0
     output: Path | None = None

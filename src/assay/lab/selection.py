@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Final
 
+import msgspec
+
 from assay.lab.client.groups import groups, narrowed
 from assay.lab.harness.catalogue import BadSuite, Suite
 from assay.lab.harness.naming import dashed
@@ -16,7 +18,7 @@ from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Revision
 
 from .error import InvalidOptions
-from .options import RunOptions
+from .options import JudgeOptions, RunOptions
 from .suites import SHIPPED, every_suite, suite_named, suite_names
 
 DEFAULT: Final = "protocol"
@@ -130,11 +132,22 @@ def selection_of(options: RunOptions, *, effects: bool = False, load: bool = Fal
     """
     return Selection(
         scenarios=options.scenario,
+        skipped=options.skip,
         revisions=revisions_of(options.spec_version),
         effects=effects,
         load=load,
         first=options.first,
     )
+
+
+def server_selection(options: JudgeOptions) -> Selection:
+    """
+    Raises:
+        InvalidOptions: a revision is not known.
+    """
+    effects = options.allow_effects or options.allow_destructive
+    selection = selection_of(options, effects=effects, load=options.allow_load)
+    return msgspec.structs.replace(selection, destructive=options.allow_destructive)
 
 
 def revisions_of(dates: Iterable[str]) -> tuple[Revision, ...]:

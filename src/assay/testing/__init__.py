@@ -6,8 +6,9 @@ the plugin is loaded in every project of an environment, also where no test uses
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay.model.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from .answer import Answers as Answers
@@ -18,28 +19,13 @@ if TYPE_CHECKING:
     from .recorder import Recorder as Recorder
     from .snapshot import Snapshot as Snapshot
 
-_HOME_OF = {
-    "Answers": "answer",
-    "Call": "recorder",
-    "ManualClock": "clock",
-    "Question": "recorder",
-    "Recorder": "recorder",
-    "RecordingClient": "client",
-    "Snapshot": "snapshot",
-}
-
-__all__ = [  # noqa: PLE0604 - computed from the table above
-    *_HOME_OF
-]
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__all__, __getattr__, __dir__ = lazy_names(
+    globals(),
+    {
+        ".answer": "Answers",
+        ".client": "RecordingClient",
+        ".clock": "ManualClock",
+        ".recorder": "Call Question Recorder",
+        ".snapshot": "Snapshot",
+    },
+)

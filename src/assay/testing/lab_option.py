@@ -11,7 +11,7 @@ import pytest
 from assay.lab.error import InvalidOptions
 from assay.lab.options import JudgeOptions
 
-SEVERAL: Final = ("scenario", "spec_version", "transport")
+SEVERAL: Final = ("scenario", "skip", "spec_version", "transport")
 """Options that take one text or several."""
 PATHS: Final = ("baseline", "output")
 FROM_COMMAND_LINE: Final = {
@@ -36,6 +36,8 @@ def judge_options(config: pytest.Config, mark: Mapping[str, Any]) -> JudgeOption
             values[name] = getattr(config.option, option)
     values |= {name: _several(values[name]) for name in SEVERAL if name in values}
     values |= {name: config.rootpath / values[name] for name in PATHS if values.get(name) is not None}
+    if isinstance(values.get("arguments"), str):
+        values["arguments"] = config.rootpath / values["arguments"]
     unknown = values.keys() - set(JudgeOptions.__struct_fields__)
     if unknown:
         known = ", ".join(JudgeOptions.__struct_fields__)

@@ -8,7 +8,7 @@ import pytest
 from assay.lab.fuzz.choice import LENGTH, Choices
 from assay.lab.fuzz.grammar_context import GrammarContext
 from assay.lab.fuzz.wire_grammar import case
-from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.facts import Facts, Permission
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Revision
@@ -29,8 +29,11 @@ HARMS = {"name": "Delete", "inputSchema": {"type": "object"}}
 TRANSPORTS = (Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET)
 
 
-def context_for(transport: Transport, revision: Revision, *, effects: bool = False) -> GrammarContext:
-    return GrammarContext(transport, revision, Facts(revision.date, tools=[READS, HARMS]), effects=effects)
+def context_for(
+    transport: Transport, revision: Revision, *, permission: Permission = Permission.READ_ONLY
+) -> GrammarContext:
+    facts = Facts(revision.date, tools=[READS, HARMS])
+    return GrammarContext(transport, revision, facts, permission=permission)
 
 
 def rows(count: int) -> list[bytes]:
@@ -68,7 +71,7 @@ def test_tools_with_effects_are_not_called() -> None:
 
 
 def test_tools_with_effects_are_called_if_allowed() -> None:
-    assert "delete" in called(context_for(Transport.STDIO, REVISIONS[0], effects=True))
+    assert "delete" in called(context_for(Transport.STDIO, REVISIONS[0], permission=Permission.EFFECTS))
 
 
 def test_no_choices_give_a_plain_request() -> None:

@@ -49,7 +49,10 @@ def test_conforming_trace() -> None:
         ([(">", PING), (">", LAST)], "fuzz.goes-on FUZZ-03"),
         ([(">", PING), ("<", result(8)), *ANSWERED], "jsonrpc.reply-id BASE-06"),
         ([(">", PING), ("<", result(7)), ("<", result(7)), *ANSWERED], "jsonrpc.reply-id BASE-06"),
-        ([(">", request(7, "no/such")), ("<", error(7, -32602)), *ANSWERED], "fuzz.codes BASE-26"),
+        (
+            [(">", request(7, "no/such")), ("<", error(7, -32602)), *ANSWERED],
+            "jsonrpc.unknown-method BASE-26",
+        ),
         ([(">", b"nonsense\n"), ("<", nameless(-32603)), *ANSWERED], "fuzz.codes RPC-01"),
         (
             [(">", request(7, "prompts/get", name=[])), ("<", error(7, -32603)), *ANSWERED],
@@ -126,7 +129,7 @@ def test_ended_session_excuses_another_code() -> None:
         ("<", "1/post-2", Kind.BODY, refused),
     ]
     ended = (">", "1/delete-1", Kind.REQUEST, POST.replace(b"POST", b"DELETE"))
-    assert verdict(http_trace(call)) == "fuzz.codes BASE-26"
+    assert verdict(http_trace(call)) == "jsonrpc.unknown-method BASE-26"
     assert verdict(http_trace([ended, *call])) is None
 
 

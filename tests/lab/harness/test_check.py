@@ -75,7 +75,7 @@ def test_finding_has_rule_link_excerpt_and_command() -> None:
     assert finding.link == f"https://modelcontextprotocol.io/specification/{NEWEST}/page"
     assert finding.frames == [0, 1]
     assert len(finding.excerpt) == 2
-    assert finding.reproduce.startswith(r"printf '%s\n' ") and finding.reproduce.endswith("| by hand")
+    assert finding.reproduce.startswith(r"(printf '%s\n' ") and finding.reproduce.endswith("| by hand")
 
 
 def test_findings_are_bounded_for_each_row() -> None:

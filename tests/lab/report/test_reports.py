@@ -11,6 +11,7 @@ from assay.lab.error import InvalidOptions
 from assay.lab.harness.run.run import BadRun, CellResult, dump_run, parse_run, run_schema
 from assay.lab.harness.verdict import Outcome, Verdict
 from assay.lab.report.registry import formats, renderer
+from assay.revisions.registry import REVISIONS
 from tests.lab.runs import REVISION, cell, finding, run_of
 from tests.meta.tree import ROOT
 
@@ -44,7 +45,7 @@ def test_every_format_shows_requirement_expected_observed_and_frames(name: str) 
 def test_text_ends_with_the_conclusion_and_has_a_command_to_reproduce() -> None:
     report = renderer("text")(RUN)
     assert report.splitlines()[-1].startswith("does not conform: 1 passed, 1 passed with warnings, 1 failed")
-    assert "  reproduce printf %s x | server" in report
+    assert "  repeat    printf %s x | server" in report
     assert "→ #0 1/lines line" in report
     assert f"incomplete: jsonrpc.notifications (stdio {REVISION}): a reason" in report
     assert "stale in the baseline: gone" in report
@@ -74,6 +75,29 @@ def test_text_shows_a_broken_requirement_once() -> None:
 @pytest.mark.parametrize("name", ["text", "markdown", "junit", "sarif", "html"])
 def test_title_of_a_finding_is_the_fault(name: str) -> None:
     assert "A fault" in renderer(name)(RUN)
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "html"])
+def test_reports_for_people_say_the_same(name: str) -> None:
+    report = renderer(name)(RUN)
+    for words in ("Do this instead", "https://modelcontextprotocol.io/specification", "printf %s x | server"):
+        assert words in report
+
+
+def test_places_of_a_defect_are_listed_by_scenario_with_all_revisions() -> None:
+    dates = [revision.date for revision in REVISIONS]
+    cells = [msgspec.structs.replace(FAILED, revision=date) for date in dates]
+    report = " ".join(renderer("text")(run_of(*cells)).split())
+    assert report.count("FAILURE") == 2  # the title, and the number of checks
+    assert f"tools.unknown-name (stdio {', '.join(dates)})" in report
+
+
+def test_prose_fits_eighty_columns() -> None:
+    long = msgspec.structs.replace(finding("word " * 60), fix="word " * 40)
+    (check,) = cell("a.b", ("c.d", Verdict.FAILURE)).checks
+    checks = [msgspec.structs.replace(check, findings=[long])]
+    lines = renderer("text")(run_of(msgspec.structs.replace(FAILED, checks=checks))).splitlines()
+    assert max(len(line) for line in lines if "word" in line) <= 80
 
 
 @pytest.mark.parametrize("name", ["text", "markdown", "sarif", "html"])

@@ -9,7 +9,7 @@ from assay.lab.harness.trace.frame import Frame, Header, Kind, Sender
 from assay.lab.harness.trace.trace import NOT_RECEIVED, Trace
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.suite.judging import seen
-from tests.lab.traces import request, result, stdio_trace
+from tests.lab.traces import described, request, result, stdio_trace
 
 NEWEST = PER_REQUEST[-1]
 
@@ -37,7 +37,7 @@ def test_refusal_of_a_list_that_is_not_declared_is_in_order() -> None:
     turns: list[tuple[str, Any]] = [
         (">", request(1, "server/discover")),
         ("<", result(1, capabilities={})),
-        (">", request(2, "tools/list")),
+        (">", described(2, "tools/list", NEWEST)),
         ("<", {"jsonrpc": "2.0", "id": 2, "error": {"code": -32601, "message": "no"}}),
     ]
     assert seen("tools.declared", stdio_trace(*turns, revision=NEWEST)) == [("TL-01", True)]

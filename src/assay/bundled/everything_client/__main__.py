@@ -12,8 +12,8 @@ from .scenario import scenario_named
 from .step import StepFailed, take_steps
 from .task import BadTask, read_task
 
-TIMEOUT = 10.0
-"""Seconds to wait for an answer; suites end a scenario after 30."""
+TIMEOUT, PATIENCE = 10.0, 45.0
+"""Seconds to wait for an answer: suites end a scenario after 30, a matrix waits for servers to start."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -21,7 +21,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         task = read_task(arguments)
         run = scenario_named(task.scenario) or take_steps
-        asyncio.run(run(partial(Client, task.target, timeout=TIMEOUT, name="everything-client"), task))
+        timeout = PATIENCE if task.reports else TIMEOUT
+        asyncio.run(run(partial(Client, task.target, timeout=timeout, name="everything-client"), task))
     except BadTask as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -27,7 +28,7 @@ async def take_steps(connect: Connect, task: Task) -> None:
     """Do what the context of the scenario lists."""
     player = Player(task)
     async with connect(**player.options()) as player.client, player.open_streams:
-        await player.play(task.value("steps"))
+        await (player.report if task.reports else player.play)(task.value("steps"))
 
 
 class StepFailed(Exception):
@@ -49,6 +50,8 @@ class Player:
     def options(self) -> dict[str, Any]:
         """The options of `Client` that the steps need."""
         options = {**self.answers.options(), "on_log": print}
+        if self.task.reports:
+            options["revision"] = self.task.revision
         if oauth := self.task.context.get("oauth"):
             options["auth"] = authorization(oauth["grant"], self.task)
         for step in self.task.value("steps"):
@@ -59,6 +62,16 @@ class Player:
     async def play(self, steps: Sequence[Step]) -> None:
         for step in steps:
             await self.take(**step)
+
+    async def report(self, steps: Sequence[Step]) -> None:
+        """Take all steps, and print a line of JSON about each (docs/matrix.md)."""
+        for number, step in enumerate(steps):
+            line: Step = {"step": number, "ok": True}
+            try:
+                await self.take(**step)
+            except (ClientError, StepFailed) as error:
+                line = {"step": number, "ok": False, "detail": f"{type(error).__name__}: {error}"}
+            print(json.dumps(line), flush=True)
 
     async def take(self, do: str, may_fail: bool = False, **arguments: Any) -> None:
         act: Callable[..., Awaitable[None]] | None = STEPS.get(do)

@@ -29,6 +29,12 @@ class Task(NamedTuple):
     scenario: str
     context: dict[str, Any]
     """Data of the scenario, such as credentials; from Assay's lab also the steps to take."""
+    revision: str | None = None
+
+    @property
+    def reports(self) -> bool:
+        """Whether the suite wants a line of JSON about each step, at its revision and no other."""
+        return self.context.get("report") is True
 
     def value(self, name: str) -> Any:
         if name not in self.context and not self.scenario:
@@ -47,7 +53,8 @@ def read_task(arguments: Sequence[str]) -> Task:
         raise BadTask(USAGE)
     server = arguments[0]
     target = server if "://" in server.partition(" ")[0] else Stdio(*shlex.split(server))
-    return Task(target, os.environ.get(f"{PREFIX}SCENARIO", ""), _read_context())
+    revision = os.environ.get(f"{PREFIX}PROTOCOL_VERSION")
+    return Task(target, os.environ.get(f"{PREFIX}SCENARIO", ""), _read_context(), revision)
 
 
 def _read_context() -> dict[str, Any]:

@@ -44,6 +44,8 @@ class Inputs(Struct, frozen=True):
     metrics: Metrics | None = None
     harness: str | None = None
     """The id of the key that signed the metrics."""
+    platform: str | None = None
+    """Of the run in the metrics."""
     registry: bytes | None = None
 
 
@@ -90,6 +92,7 @@ def _context(inputs: Inputs) -> summary.SummaryContext:
         inputs.key.public.id if inputs.key else None,
         inputs.harness,
         inputs.metrics.source if inputs.metrics else Source.SELF_REPORTED,
+        inputs.platform,
     )
 
 

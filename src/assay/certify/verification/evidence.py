@@ -161,4 +161,4 @@ def _claims_harness(bundle: StoredBundle) -> bool:
     """Whether the summary claims a harness. It is checked only if the verifier trusts any harness."""
     stored = stored_summary(bundle).metrics
     trusts_any = any(Role.HARNESS in roles for roles in bundle.trust.roles.values())
-    return trusts_any and stored is not None and stored.source is Source.HARNESS
+    return trusts_any and stored is not None and stored.source is not Source.SELF_REPORTED

@@ -20,6 +20,8 @@ BADGE: Final = (
     "server", "version", "generatedAt", "expiresAt", "conclusion", "passed", "scored", "notMeasured",
     "profile", "protocolVersions", "metricsSource", "summarySha256", "attestation", "selfAttested",
 )  # fmt: skip
+ADDED: Final = ("platform",)
+"""With version 2 of the summary."""
 
 
 def summary_facts(summary: Summary) -> Facts:
@@ -81,7 +83,8 @@ def _badge_facts(document: Mapping[str, Any]) -> Facts:
     """The states of the checks by name, because versions may show different checks."""
     checks = {f"checks.{name}": state for name, state in document["checks"].items()}
     latency = {f"latency.{name}": figure for name, figure in document["latency"].items()}
-    return {name: document[name] for name in BADGE} | checks | latency
+    added = {name: document[name] for name in ADDED if name in document}
+    return {name: document[name] for name in BADGE} | added | checks | latency
 
 
 def differences(stored: Facts, rebuilt: Facts) -> list[str]:

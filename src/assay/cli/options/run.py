@@ -26,6 +26,14 @@ def add_strictness(group: argparse._ArgumentGroup, role: str) -> None:
     add("--baseline", "--expected-failures", type=Path, metavar="FILE", help=baseline)
 
 
+def add_scenarios(group: argparse._ArgumentGroup, example: str) -> None:
+    add = group.add_argument
+    only = f"only these, such as '{example}' or an area; repeatable"
+    add("--scenario", "--only", action="append", default=[], metavar="GLOB", help=only)
+    skip = "all but these; repeatable"
+    add("--skip", action="append", default=[], metavar="GLOB", help=skip)
+
+
 def add_results(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="default: results")
@@ -43,6 +51,7 @@ def run_options(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `RunOptions`."""
     return {
         "scenario": tuple(options.scenario),
+        "skip": tuple(options.skip),
         "spec_version": tuple(options.spec_version),
         "jobs": options.jobs,
         "repeat": options.repeat or 1,

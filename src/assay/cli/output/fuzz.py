@@ -54,9 +54,8 @@ def _summarise(result: FuzzResult) -> None:
     names = result.skipped
     if names:
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        say(
-            f"not called, since they may change something: {', '.join(names[:NAMED])}{more} (--allow-effects)"
-        )
+        options = "--allow-effects, --allow-destructive"
+        say(f"not called, since they may change something: {', '.join(names[:NAMED])}{more} ({options})")
     for line in result.unconfirmed:
         say(f"observed once and not again: {line}")
     counts = result.counts

@@ -14,6 +14,7 @@ from assay.lab.error import CannotJudge
 from assay.lab.golden_run import GoldenResult
 from assay.lab.harness.run.archive import located
 from assay.lab.harness.run.conclusion import Conclusion, conclude
+from assay.lab.harness.run.history import with_history
 from assay.lab.harness.run.run import Run
 from assay.lab.live_run import LiveRun
 from assay.lab.report.registry import renderer
@@ -56,8 +57,11 @@ def show_report(run: Run, path: Path | None, form: str) -> None:
 
 
 def for_reading(run: Run, home: Path, form: str) -> Run:
-    """For people, traces are named from the working directory; files for programs stay as they are stored."""
-    return located(run, home) if form in ("text", "html") else run
+    """For people, with earlier runs, and traces named from the working directory; files for programs stay as
+    they are stored."""
+    if form == "markdown":
+        return with_history(run, home)
+    return with_history(located(run, home), home) if form in ("text", "html") else run
 
 
 def exit_code(run: Run) -> ExitCode:

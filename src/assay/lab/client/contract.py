@@ -35,7 +35,9 @@ def judge_ends(trace: Trace) -> Iterator[Observation]:
         yield observe("CLIENT-01", True, frame, expected="", observed="")
         yield observe("CLIENT-02", status >= 0, frame, expected="no death by a signal", observed=end)
         if status >= 0 and not may_fail:
-            yield observe("CLIENT-03", status == 0, frame, expected="exit status 0", observed=end)
+            error = frame.info.get("error")
+            observed = f"{end}: {error}" if error else end
+            yield observe("CLIENT-03", status == 0, frame, expected="exit status 0", observed=observed)
 
 
 # --- what the checks must catch

@@ -69,7 +69,8 @@ PAUSE: Final = 0.3
 @client_scenario(
     "Never answer a call, so that the client times out",
     script=ClientScript(
-        steps=(LIST_TOOLS, optional({**call_tool(ENDLESS), "timeout": LIMIT}), call_tool(AFTER))
+        steps=(LIST_TOOLS, optional({**call_tool(ENDLESS), "timeout": LIMIT}), call_tool(AFTER)),
+        timeouts=True,
     ),
     exercises=("framing.cancelled", "streams.cancelled", "lifecycle.timeouts"),
 )

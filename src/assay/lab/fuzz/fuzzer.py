@@ -17,6 +17,7 @@ from assay.lab.harness.run.ending import INTERRUPTED
 from assay.lab.harness.run.recording import Conditions, now
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.run.runner import StoreTrace
+from assay.lab.harness.subject.facts import Permission
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import CheckResult, Outcome
@@ -45,7 +46,7 @@ class FuzzOrder(Struct, frozen=True):
     seconds: float
     conditions: Conditions = Conditions()
     revisions: tuple[Revision, ...] = ()
-    effects: bool = False
+    permission: Permission = Permission.READ_ONLY
     strict: bool = False
     most: int = 0
     """The number of findings after which the run ends; zero for no limit."""
@@ -102,7 +103,7 @@ class Fuzzer:
         try:
             for subject in self._subjects:
                 record, targets = await find_targets(
-                    subject, order.revisions, order.conditions, order.effects
+                    subject, order.revisions, order.conditions, order.permission
                 )
                 records.append(record)
                 self.targets += targets

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from assay.lab.harness.driver.argument import prompt_arguments
 from assay.lab.harness.driver.message_meta import CLIENT, declared
-from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.facts import Facts, Permission
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
@@ -18,18 +18,22 @@ SOME_URI: Final = "assay://no-such-thing"
 
 class GrammarContext:
     def __init__(
-        self, transport: Transport, revision: Revision, facts: Facts, *, effects: bool = False
+        self,
+        transport: Transport,
+        revision: Revision,
+        facts: Facts,
+        *,
+        permission: Permission = Permission.READ_ONLY,
     ) -> None:
         self.transport = transport
         self.revision = revision
         self.facts = facts
-        self.effects = effects
+        self.facts.permission = permission
 
     @cached_property
     def tools(self) -> list[dict[str, Any]]:
-        """The tools that may be called: read-only ones, or all if effects are allowed."""
-        known = self.facts.tools if self.effects else self.facts.read_only_tools
-        return [tool for tool in known if isinstance(tool.get("name"), str)]
+        """The tools that may be called."""
+        return [tool for tool in self.facts.tools if tool in self.facts.permitted_tools]
 
     @cached_property
     def left_alone(self) -> frozenset[str]:

@@ -16,9 +16,11 @@ from assay.lab.access import Credentials
 from assay.lab.error import CannotStore, InvalidOptions
 from assay.lab.extra import require_lab
 from assay.lab.harness.run.archive import StorageError
+from assay.lab.harness.run.call_remarks import OPTIONS
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run, redacted
 from assay.lab.harness.run.runner import SubjectDown
+from assay.lab.harness.subject.facts import Permission
 from assay.lab.live_run import open_archive
 from assay.lab.options import FuzzOptions
 from assay.lab.selection import revisions_of
@@ -67,7 +69,7 @@ class FuzzSession:
             seconds=options.seconds,
             conditions=Conditions(patience=options.timeout, redaction=credentials.redaction),
             revisions=revisions_of(options.spec_version),
-            effects=options.allow_effects,
+            permission=_permission(options),
             strict=options.strict,
             cases=tuple(map(_case, options.case)),
         )
@@ -105,7 +107,7 @@ class FuzzSession:
         words = ["assay", "server", *_target_words(self._target)]
         words += [] if isinstance(self._target, Command) else ["--transport", str(context.transport)]
         words += ["--spec-version", context.revision.date, "--suite", "fuzz"]
-        words += ["--allow-effects"] if order.effects else []
+        words += [OPTIONS[order.permission]] if order.permission in OPTIONS else []
         whole_run = ["--seed", str(order.seed), "--seconds", f"{order.seconds:g}"]
         words += ["--case", dump_case(case)] if case.steps else whole_run
         return order.conditions.redaction.string(shlex.join(words))
@@ -160,3 +162,9 @@ def _server(target: Target) -> dict[str, object]:
             return {"command": list(words)}
         case Url(url, command):
             return {**({"command": list(command)} if command else {}), "url": url}
+
+
+def _permission(options: FuzzOptions) -> Permission:
+    if options.allow_destructive:
+        return Permission.DESTRUCTIVE
+    return Permission.EFFECTS if options.allow_effects else Permission.READ_ONLY

@@ -10,7 +10,7 @@ from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.run.run import SubjectRecord
 from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
-from assay.lab.harness.subject.facts import Facts, UnsupportedRevision
+from assay.lab.harness.subject.facts import Facts, Permission, UnsupportedRevision
 from assay.lab.harness.subject.subject import Subject
 from assay.lab.harness.transport import Transport
 from assay.revisions.registry import REVISIONS
@@ -21,7 +21,7 @@ from .target import FuzzTarget
 
 
 async def find_targets(
-    subject: Subject, selected: Sequence[Revision], conditions: Conditions, effects: bool
+    subject: Subject, selected: Sequence[Revision], conditions: Conditions, permission: Permission
 ) -> tuple[SubjectRecord, list[FuzzTarget]]:
     """Start a subject and find its targets.
 
@@ -41,7 +41,7 @@ async def find_targets(
     for revision, recording in zip(revisions, recordings, strict=True):
         if isinstance(recording.value, Facts):
             record.facts.append(recording.value)
-            context = GrammarContext(subject.transport, revision, recording.value, effects=effects)
+            context = GrammarContext(subject.transport, revision, recording.value, permission=permission)
             targets.append(
                 FuzzTarget(subject, context, patience=conditions.patience, redaction=conditions.redaction)
             )

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.lab.harness.sabotage.client_saboteur import ClientSaboteur
 from assay.lab.harness.sabotage.fault import Fault
@@ -17,10 +18,12 @@ from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.revisions.revision import Revision
 
 from .check import Check
+from .fix import read_fixes
 from .requirement import Requirement, client_requirements, read_requirements
 from .scenario import Role, Scenario
 from .transport import Transport
 
+P = TypeVar("P", Check, Requirement)
 T = TypeVar("T", Check, Scenario, Saboteur, ClientSaboteur)
 
 
@@ -80,13 +83,14 @@ def load_suite(name: str, package_name: str, *, server: str, plain: str, role: R
     package = import_module(package_name)
     (home,) = package.__path__
     modules = _modules(package)
+    fixes = read_fixes(Path(home))
     suite = Suite(
         name=name,
         package=package_name,
         server=server,
-        requirements=_requirements(Path(home), role),
+        requirements=_with_fixes(_requirements(Path(home), role), fixes.requirements),
         scenarios=_declared(modules, Scenario),
-        checks=_declared(modules, Check),
+        checks=_with_fixes(_declared(modules, Check), fixes.checks),
         saboteurs=_declared(modules, Saboteur),
         client_saboteurs=_declared(modules, ClientSaboteur),
         role=role,
@@ -95,6 +99,16 @@ def load_suite(name: str, package_name: str, *, server: str, plain: str, role: R
     for complaint in complaints(suite):
         raise BadSuite(complaint)
     return suite
+
+
+def _with_fixes(parts: Mapping[str, P], fixes: Mapping[str, str]) -> dict[str, P]:
+    """
+    Raises:
+        BadSuite: a text is about nothing.
+    """
+    if unknown := fixes.keys() - parts.keys():
+        raise BadSuite(f"fixes.toml: unknown: {', '.join(sorted(unknown))}")
+    return {name: replace(part, fix=fixes[name]) if name in fixes else part for name, part in parts.items()}
 
 
 def _requirements(home: Path, role: Role) -> dict[str, Requirement]:

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
-from assay.lab.harness.trace.evidence import excerpts, reproduction
+from assay.lab.harness.repeat.line import repeating_line
+from assay.lab.harness.trace.evidence import excerpts
 from assay.lab.harness.trace.trace import Trace
 
 from .naming import id_of
@@ -46,6 +47,8 @@ class Check(Struct, frozen=True):
     """Whether a fault counts only if it happens again, because a slow machine may be its cause."""
     by_requirement: bool = False
     """Whether it has one result per requirement, with the requirement's id, as in the official suite."""
+    fix: str = ""
+    """What to change, for requirements that do not say it."""
 
     def applies(self, trace: Trace, requirements: Mapping[str, Requirement]) -> bool:
         in_force = any(requirements[name].level(trace.revision) for name in self.requirements)
@@ -167,6 +170,12 @@ def _decided(observations: list[Observation], trace: Trace) -> float:
     return trace.frames[last].t if last < len(trace.frames) else 0.0
 
 
+def first_breaches(check: Check, trace: Trace, requirement: str) -> list[Observation]:
+    """The observations that findings about a requirement describe."""
+    broken = [each for each in _observations(check, trace) if not each.holds]
+    return _about(requirement, _first(broken))
+
+
 def _first(broken: list[Observation]) -> list[Observation]:
     """The first of each requirement; those that observe something new come before repetitions."""
     by_requirement: dict[str, dict[str, list[Observation]]] = {}
@@ -225,6 +234,7 @@ def _finding(observation: Observation, check: Check, requirement: Requirement, t
         observed=observation.observed,
         frames=list(observation.frames),
         excerpt=excerpts(trace, observation.frames),
-        reproduce=reproduction(trace, observation.frames),
+        reproduce=repeating_line(trace, observation, check.judge),
         title=check.requirements[requirement.id] or requirement.fault or check.title,
+        fix=requirement.fix or check.fix,
     )

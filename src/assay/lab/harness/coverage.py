@@ -1,7 +1,7 @@
 """Coverage: the requirements that are proved to be checked.
 
 A requirement is covered at a revision if a check cites it and a scenario there tries a saboteur that breaks
-it. `tests/lab/suite/test_saboteurs.py` proves that the check catches the saboteur: it runs all trials.
+it. `make prove` proves that the check catches the saboteur: it runs all trials.
 """
 
 from __future__ import annotations

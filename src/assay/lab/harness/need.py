@@ -49,6 +49,11 @@ def either(first: Need, second: Need) -> Need:
 
 
 A_TOOL = Need(lambda facts: bool(facts.tools), "lists no tools")
+A_CALLABLE_TOOL = Need(
+    lambda facts: bool(facts.callable_tools),
+    "has no tool with `readOnlyHint`: allow calls of others with --allow-effects",
+    ("--allow-effects",),
+)
 A_READ_ONLY_TOOL = Need(lambda facts: bool(facts.read_only_tools), "has no tool with `readOnlyHint`")
 A_RESOURCE = Need(lambda facts: bool(facts.resources), "lists no resources")
 A_PROMPT = Need(lambda facts: bool(facts.prompts), "lists no prompts")

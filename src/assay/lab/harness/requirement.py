@@ -6,6 +6,7 @@ seen = "wire"                     # where the rule can be observed: wire (defaul
 levels = { <revision> = "MUST" }  # MUST, MUST NOT, SHOULD, SHOULD NOT, implied MUST, implied SHOULD
 statement = "…"
 fault = "…"                       # the title of a finding, where checks do not give one
+fix = "…"                         # what to change; or in `fixes.toml`, see `fix.py`
 page = "server/tools#error-handling"   # below the revision's specification; a table by revision; or a URL
 restates = { CA-01 = "pattern" }  # requirements that judge the same message; see `run/folding.py`
 follows_from = ["META-08"]        # requirements whose breach explains that of this one in the same trace
@@ -68,6 +69,7 @@ class Requirement(Struct, frozen=True):
     actor: str = "server"
     seen: Seen = Seen.WIRE
     fault: str = ""
+    fix: str = ""
     restates: dict[str, str] = {}
     """Requirements for the same message, each with a pattern of the problems that it covers."""
     follows_from: tuple[str, ...] = ()

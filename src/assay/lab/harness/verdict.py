@@ -79,6 +79,8 @@ class Finding(Struct, frozen=True):
     follows_from: str = ""
     """The broken requirement that is the cause; then this finding does not count. Its own requirement if the
     same fault counts in another scenario."""
+    fix: str = ""
+    """What to change; empty in runs stored before findings said it."""
 
 
 class CheckResult(Struct, frozen=True, omit_defaults=True):

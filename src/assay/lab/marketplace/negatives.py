@@ -24,7 +24,7 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.check import Check
-from assay.lab.harness.driver.argument import arguments_for, invalid_arguments
+from assay.lab.harness.driver.argument import invalid_arguments
 from assay.lab.harness.driver.message_meta import declared, param_headers
 from assay.lab.harness.driver.peer import Peer, Reply, encode
 from assay.lab.harness.links.broken_off import NoAnswer
@@ -182,12 +182,12 @@ async def drive_requests(stage: Stage) -> None:
 
 
 async def _working_tools(stage: Stage, peer: Peer) -> list[dict[str, Any]]:
-    """Read-only tools that accept fitting arguments. Of a tool that never works, a refusal proves nothing."""
-    named = [tool for tool in stage.facts.read_only_tools if isinstance(tool.get("name"), str)]
+    """Callable tools that accept fitting arguments. Of a tool that never works, a refusal proves nothing."""
     working: list[dict[str, Any]] = []
-    for tool in (tool for tool in named if any(invalid_arguments(tool))):
-        if len(working) < ENOUGH and _succeeded(await peer.call(tool, arguments_for(tool))):
-            working.append(tool)
+    for tool in stage.facts.quick_tools:
+        good = stage.facts.arguments_for(tool)
+        if len(working) < ENOUGH and any(invalid_arguments(tool, good)):
+            working += [tool] if _succeeded(await peer.call(tool, good)) else []
     return working
 
 
@@ -203,7 +203,7 @@ def _bad_requests(stage: Stage, tools: list[dict[str, Any]]) -> Iterator[BadMess
         call = {"name": UNKNOWN_TOOL, "arguments": {}}
         yield _request(stage, "unknown-tool", f"the tool {UNKNOWN_TOOL}", "tools/call", call)
     for tool in tools:
-        for number, arguments in enumerate(invalid_arguments(tool)):
+        for number, arguments in enumerate(invalid_arguments(tool, stage.facts.arguments_for(tool))):
             description = f"the arguments {arguments!r} of {tool['name']}"
             call = {"name": tool["name"], "arguments": arguments}
             headers = param_headers(tool, arguments) if stage.revision.http.mirrored else {}

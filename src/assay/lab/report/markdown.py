@@ -13,9 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 from urllib.parse import quote
 
+from assay.lab.harness.run.account import Form, account
 from assay.lab.harness.run.conclusion import Conclusion, conclude, headline
-from assay.lab.harness.run.defect import NAMED, Defect, defects, listed
-from assay.lab.harness.run.run import CellResult, Run
+from assay.lab.harness.run.defect import Defect, defects
+from assay.lab.harness.run.history import trend
+from assay.lab.harness.run.remark import remarks, unproved
+from assay.lab.harness.run.run import Run
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.verdict import Outcome
 
@@ -27,6 +30,8 @@ LONGEST: Final = 600
 """Characters of one text from a subject."""
 COMMAND: Final = 4_000
 """Characters of a shell command; longer ones are not worth copying from a comment."""
+UNPROVED: Final = 100
+"""Scenarios that are listed as not proved."""
 _MARKUP: Final = re.compile(r"[\\*_\[\]#|~<>&$]")
 _MARKUP_OR_LINK: Final = re.compile(rf"{_MARKUP.pattern}|`|:(?=//)|(?<=www)\.", re.IGNORECASE)
 _SPAN: Final = re.compile(r"(?<!`)(`[^`]+`)(?!`)")
@@ -42,8 +47,8 @@ SIGNS: Final = {
 def render(run: Run) -> str:
     title = f"## {SIGNS[conclude(run)]} {inline(headline(run))}"
     head = [title, *_subjects(run), "\n".join(_table(run))]
-    remarks = "\n".join(_remarks(run))
-    return bounded([*head, *([remarks] if remarks else [])], [_finding(defect) for defect in defects(run)])
+    more = [part for part in ("\n".join(_remarks(run)), _unproved(run)) if part]
+    return bounded([*head, *more], [_finding(defect) for defect in defects(run)])
 
 
 # Shared with other pages.
@@ -107,9 +112,9 @@ def details(title: str, lines: Iterable[str], *, is_open: bool = False) -> str:
     )
 
 
-def fenced(text: str) -> Iterator[str]:
+def fenced(text: str, language: str = "sh") -> Iterator[str]:
     fence = "`" * max(3, _longest_fence(text) + 1)
-    yield from (f"{fence}sh", text, fence)
+    yield from (f"{fence}{language}", text, fence)
 
 
 def _longest_fence(text: str) -> int:
@@ -156,19 +161,15 @@ def _share(count: Counter[Outcome]) -> str:
 
 
 def _remarks(run: Run) -> Iterator[str]:
-    yield from (f"- stale in the baseline: {code(entry)}" for entry in run.stale)
-    yield from (
-        f"- flaky: {code(scenario)} on {inline(place)} at {inline(date)}"
-        for scenario, place, date in run.flaky
-    )
-    broken: dict[tuple[str, str], list[str]] = {}
-    for cell in run.cells:
-        if cell.broke_off:
-            broken.setdefault((cell.scenario, cell.reason), []).append(_where(cell))
-    yield from (
-        f"- broke off: {code(scenario)} ({listed(list(dict.fromkeys(places)))}): {code(reason)}"
-        for (scenario, reason), places in broken.items()
-    )
+    yield from (f"- {inline(remark)}" for remark in (*remarks(run), *trend(run)))
+
+
+def _unproved(run: Run) -> str:
+    """Scenarios that proved nothing, collapsed; those that broke off need attention."""
+    lines = list(unproved(run))
+    is_open = any(cell.broke_off for cell in run.cells)
+    title = f"{len(lines)} scenario{'s' * (len(lines) != 1)} proved nothing somewhere"
+    return details(title, (f"- {code(line)}" for line in lines[:UNPROVED]), is_open=is_open) if lines else ""
 
 
 def _finding(defect: Defect) -> str:
@@ -179,22 +180,21 @@ def _finding(defect: Defect) -> str:
 
 
 def _explanation(defect: Defect) -> Iterator[str]:
-    finding = defect.finding
-    rule = linked(finding.requirement, finding.link)
-    yield f"- {rule} ({inline(finding.level)}): {inline(finding.statement)}"
     yield f"- check: {code(defect.check.id)}"
-    yield f"- expected: {code(finding.expected)}"
-    yield f"- observed: {code(finding.observed)}"
-    yield from (f"- also: {code(observed)}" for observed in defect.also_observed[:NAMED])
-    cells = [occurrence.cell for occurrence in defect.occurrences]
-    places = dict.fromkeys(f"{code(cell.scenario)} ({_where(cell)})" for cell in cells)
-    yield f"- in: {listed(list(places))}"
-    yield from (f"- follows: {inline(consequence.summary)}" for consequence in defect.consequences)
-    if finding.reproduce and len(finding.reproduce) <= COMMAND:
-        yield from ("", *fenced(finding.reproduce))
-    elif finding.reproduce:
-        yield f"- the command to reproduce it is too long to copy: {len(finding.reproduce)} characters"
-
-
-def _where(cell: CellResult) -> str:
-    return inline(f"{cell.transport}, {cell.revision}")
+    frames = []
+    for row in account(defect):
+        match row.form:
+            case Form.FRAME:
+                frames.append(row.text)
+            case Form.COMMAND if len(row.text) > COMMAND:
+                yield f"- {row.label}: the command is too long to copy: {len(row.text)} characters"
+            case Form.COMMAND:
+                yield from (f"- {row.label}:", "", *fenced(row.text, "sh"), "")
+            case Form.LINK:
+                yield f"- {row.label}: {linked(row.text, row.text)}"
+            case Form.SUBJECT:
+                yield f"- {row.label}: {code(row.text)}"
+            case Form.PROSE:
+                yield f"- {row.label}: {inline(row.text)}"
+    if frames:
+        yield from ("- frames:", "", *fenced("\n".join(text[:LONGEST] for text in frames), ""))

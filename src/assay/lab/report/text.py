@@ -1,20 +1,32 @@
-"""Plain text for terminals and logs: findings in full, everything else in lines."""
+"""Plain text for terminals and logs: findings in full, everything else in lines.
+
+Prose is wrapped for 80 columns. Commands are not, because they are copied.
+"""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Final
 
+from assay.lab.harness.run.account import Form, Row, account
 from assay.lab.harness.run.conclusion import headline
-from assay.lab.harness.run.defect import NAMED, Defect, defects, listed
+from assay.lab.harness.run.defect import Defect, defects
+from assay.lab.harness.run.history import trend
+from assay.lab.harness.run.remark import remarks, unproved
 from assay.lab.harness.run.run import Run
-from assay.lab.harness.verdict import Outcome, Verdict
+from assay.lab.harness.verdict import Verdict
 
-WIDTH: Final = 200
+WIDTH: Final = 80
+LABEL: Final = 10
+LONGEST: Final = 600
+"""Characters of a text from a subject."""
+FRAME: Final = 2 * WIDTH - 4
+"""Characters of a frame: two lines of a terminal."""
 
 
 def render(run: Run) -> str:
-    return "\n".join((*_subjects(run), *_findings(run), *_cells(run), *_end(run))) + "\n"
+    return "\n".join((*_subjects(run), *_findings(run), *_rest(run), *_end(run))) + "\n"
 
 
 def _subjects(run: Run) -> Iterator[str]:
@@ -34,42 +46,45 @@ def _findings(run: Run) -> Iterator[str]:
 
 
 def _finding(defect: Defect) -> Iterator[str]:
-    finding = defect.finding
     baseline = " (expected by the baseline)" if defect.expected else ""
-    yield f"{defect.verdict} {defect.check.id}: {defect.title}{baseline}"
-    yield f"  {finding.requirement} ({finding.level}): {finding.statement}"
-    yield f"  {finding.link}"
-    yield f"  expected  {finding.expected}"
-    yield f"  observed  {finding.observed}"
-    others = defect.also_observed
-    yield from (f"  also      {_line(observed)}" for observed in others[:NAMED])
-    if len(others) > NAMED:
-        yield f"  also      {len(others) - NAMED} more"
-    yield from (f"  {line}" for line in finding.excerpt)
-    if finding.reproduce:
-        yield f"  reproduce {finding.reproduce}"
-    yield f"  in        {listed(defect.places)}"
-    yield from (f"  follows   {consequence.summary}" for consequence in defect.consequences)
-    if defect.cell.trace:
-        yield f"  trace     {defect.cell.trace}"
+    title = f"{defect.verdict} {defect.check.id}: {defect.title}{baseline}"
+    yield from _lines(title, "", "    ")
+    for row in account(defect):
+        yield from _row(row)
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())[:WIDTH]
+def _row(row: Row) -> Iterator[str]:
+    """Rows without a label show by their form what they are."""
+    match row.form:
+        case Form.FRAME:
+            yield f"  {row.text if len(row.text) <= FRAME else f'{row.text[:FRAME]} …'}"
+        case Form.LINK:
+            yield f"  {'':<{LABEL}}{row.text}"
+        case Form.COMMAND:
+            yield f"  {row.label:<{LABEL}}{row.text}"
+        case _:
+            yield from _wrapped(row.label, row.text)
 
 
-def _cells(run: Run) -> Iterator[str]:
+def _wrapped(label: str, text: str) -> Iterator[str]:
+    flat = " ".join(text.split())
+    short = flat if len(flat) <= LONGEST else f"{flat[:LONGEST]} … ({len(flat)} characters)"
+    indent = " " * (LABEL + 2)
+    begin = f"  {label:<{LABEL}}"
+    yield from _lines(short, begin, indent) or [begin.rstrip()]
+
+
+def _lines(text: str, begin: str, indent: str) -> list[str]:
+    wrapper = textwrap.TextWrapper(WIDTH, initial_indent=begin, subsequent_indent=indent)
+    wrapper.break_long_words = wrapper.break_on_hyphens = False
+    return wrapper.wrap(text)
+
+
+def _rest(run: Run) -> Iterator[str]:
     yield ""
-    reasons: dict[tuple[Outcome, str, str], list[str]] = {}
-    for cell in run.cells:
-        if cell.reason or cell.outcome in (Outcome.INCOMPLETE, Outcome.NOT_APPLICABLE):
-            place = f"{cell.transport} {cell.revision}"
-            reasons.setdefault((cell.outcome, cell.scenario, cell.reason), []).append(place)
-    for (outcome, scenario, reason), places in reasons.items():
-        yield f"{outcome}: {scenario} ({listed(places)}): {reason}"
-    for scenario, transport, revision in run.flaky:
-        yield f"flaky: {scenario} ({transport}, {revision}) had different outcomes when repeated"
-    yield from (f"stale in the baseline: {entry}" for entry in run.stale)
+    yield from unproved(run)
+    yield from remarks(run)
+    yield from trend(run)
 
 
 def _end(run: Run) -> Iterator[str]:

@@ -43,8 +43,10 @@ def fingerprint(message: Message) -> Fingerprint | None:
 def streams_by_message(trace: Trace) -> dict[Fingerprint, list[Call]]:
     """The responses on which each message came, without resumed streams, which may repeat messages."""
     streams: dict[Fingerprint, list[Call]] = {}
-    for call in trace.calls:
-        for mark in {fingerprint(message) for message in call.messages if call.resumes is None}:
+    # An id that the driver did not use may be the same in many responses.
+    strays = {id(message) for message in trace.strays}
+    for call in (call for call in trace.calls if call.resumes is None):
+        for mark in {fingerprint(message) for message in call.messages if id(message) not in strays}:
             if mark is not None:
                 streams.setdefault(mark, []).append(call)
     return streams

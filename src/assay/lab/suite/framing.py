@@ -34,6 +34,7 @@ from assay.lab.harness.transport import STDIO_ONLY
 from assay.revisions.revision import Revision
 
 from .envelope import A_MESSAGE_PER_LINE, shown_bytes, unfinished_lines
+from .subscription import LISTEN
 
 # --- what is asked
 
@@ -245,6 +246,38 @@ def judge_cancelled_silence(trace: Trace) -> Iterator[Observation]:
         late = [message for message in probe.received if _belongs_to(message, probe.info.get("id"))]
         expected = "no message for the cancelled request"
         yield observe("STD-10", not late, probe, expected=expected, observed=late[0] if late else "none")
+
+
+@check("A cancelled subscription is silent", requirements=("STD-10",), everywhere=True, transports=STDIO_ONLY)
+def judge_ended_subscription(trace: Trace) -> Iterator[Observation]:
+    streams = [exchange.request for exchange in trace.exchanges(LISTEN)]
+    for cancellation in trace.messages if streams else ():
+        if cancellation.by_subject or cancellation.method != "notifications/cancelled":
+            continue
+        name, connection = cancellation.params.get("requestId"), cancellation.frame.connection
+        if any(same_id(each.id, name) and each.frame.connection == connection for each in streams):
+            late = [
+                message
+                for message in trace.received
+                if message.frame.connection == connection
+                and message.method
+                and _belongs_to(message, name)
+                and _is_certainly_later(message, cancellation, trace)
+            ]
+            expected = "no notification for a subscription that was cancelled before"
+            observed = late[0] if late else "none"
+            yield observe("STD-10", not late, cancellation, *late, expected=expected, observed=observed)
+
+
+def _is_certainly_later(message: Message, cancellation: Message, trace: Trace) -> bool:
+    """Whether a request that the driver sent after the cancellation was answered before the message."""
+    return any(
+        exchange.request.frame.n > cancellation.frame.n
+        and exchange.request.frame.connection == message.frame.connection
+        and exchange.answer is not None
+        and exchange.answer.frame.n < message.frame.n
+        for exchange in trace.exchanges()
+    )
 
 
 def _belongs_to(message: Message, request_id: object) -> bool:

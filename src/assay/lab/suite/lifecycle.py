@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from assay.lab.harness import (
 )
 from assay.lab.harness.driver.question import ELICIT, ROOTS, SAMPLE, questions
 from assay.lab.harness.sabotage.saboteur import LocalAnswer
+from assay.lab.harness.subject.discovery import DISCOVERY
 from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import Message, Shape
 from assay.lab.harness.trace.shape import is_server_message
@@ -209,9 +211,11 @@ def judge_negotiated_only(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check("A supported version is confirmed", requirements=("LIFE-09",))
+@check("A supported version is confirmed", requirements=("LIFE-09",), everywhere=True)
 def judge_version_echoed(trace: Trace) -> Iterator[Observation]:
-    # The server supports the revision of the trace: it has agreed on it before.
+    # In a scenario, the server supports the revision of the trace: it has agreed on it in the discovery.
+    if trace.header.scenario == DISCOVERY:
+        return
     for exchange in trace.exchanges("initialize"):
         if exchange.params.get("protocolVersion") == trace.revision.date and exchange.answer is not None:
             version = (exchange.result or {}).get("protocolVersion")
@@ -225,6 +229,7 @@ def judge_version_echoed(trace: Trace) -> Iterator[Observation]:
 
 
 AGE: Final = {revision.date: age for age, revision in enumerate(HANDSHAKE)}
+DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @check("An unknown version is answered with a supported one", requirements=("LIFE-10", "LIFE-11"))
@@ -236,6 +241,9 @@ def judge_version_offered(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("initialize"):
         version = exchange.params.get("protocolVersion")
         if not isinstance(version, str) or version in {*BY_DATE, *own} or exchange.answer is None:
+            continue
+        # Text that is not a date is no version: such a request is invalid, and may be refused as that.
+        if exchange.result is None and not DATE.fullmatch(version):
             continue
         offer = (exchange.result or {}).get("protocolVersion")
         # A server must confirm a version that it has offered.

@@ -13,6 +13,8 @@ from assay.lab.harness.trace.listing import Listing, declaration, listings
 from assay.lab.harness.trace.message import Message
 from assay.lab.harness.trace.trace import NOT_RECEIVED
 
+from .self_description import is_usual
+
 
 class Offer(Struct, frozen=True):
     """A list of a server: the capability is also its key in a page of results."""
@@ -59,7 +61,8 @@ def observe_available(trace: Trace, requirement: str, offer: Offer) -> Iterator[
     """A server that declares the capability has a list, which may be empty."""
     declared = declaration(trace)
     for exchange in trace.exchanges(offer.method):
-        if declared is not None and declared.has(offer.capability) and exchange.answer is not None:
+        usual = exchange.answer is not None and is_usual(exchange, trace)
+        if declared is not None and declared.has(offer.capability) and usual:
             available = isinstance((exchange.result or {}).get(offer.capability), list)
             expected = f"a result with the list `{offer.capability}`"
             yield observe(requirement, available, exchange, expected=expected, observed=exchange)
@@ -68,17 +71,25 @@ def observe_available(trace: Trace, requirement: str, offer: Offer) -> Iterator[
 def observe_same_for_all(trace: Trace, requirement: str, offer: Offer) -> Iterator[Observation]:
     """Two connections that read by turns see the same entries.
 
-    A list may change over time, so a connection is compared only if its last two readings agree.
+    A list may change over time, so a connection is compared only if its last two readings agree, and one
+    of the other connection came between them.
     """
     readings: dict[str, list[Listing]] = {}
     for listing in _complete(trace, offer):
         readings.setdefault(listing.connection, []).append(listing)
-    steady = [lists[-1] for lists in readings.values() if len(lists) > 1 and _same_entries(*lists[-2:])]
-    for first, second in pairwise(steady):
+    steady = [lists[-2:] for lists in readings.values() if len(lists) > 1 and _same_entries(*lists[-2:])]
+    for (*_, first), (*_, second) in (pair for pair in pairwise(steady) if overlap(*pair)):
         differing = set(first.names) ^ set(second.names)
         expected = f"the same {offer.capability} on every connection, independent of other requests"
         observed = f"only one of two connections lists {', '.join(sorted(differing))}"
         yield observe(requirement, not differing, first, second, expected=expected, observed=observed)
+
+
+def overlap(first: list[Listing], second: list[Listing]) -> bool:
+    """Whether a list was read on both connections by turns, so that a change would show on both."""
+    return all(
+        early[0].frames[0].n < late[-1].frames[-1].n for early, late in ((first, second), (second, first))
+    )
 
 
 def _complete(trace: Trace, offer: Offer) -> list[Listing]:

@@ -104,8 +104,8 @@ A_HEADER = Need(
     lambda facts: any(annotations_of(tool) for tool in facts.tools), f"has no parameter with `{KEYWORD}`"
 )
 A_READ_ONLY_HEADER = Need(
-    lambda facts: any(usable(tool) for tool in facts.read_only_tools),
-    f"has no read-only tool with `{KEYWORD}` on a parameter",
+    lambda facts: any(usable(tool) for tool in facts.callable_tools),
+    f"has no tool that may be called with `{KEYWORD}` on a parameter",
 )
 
 

@@ -28,6 +28,7 @@ from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.need import A_PROMPT, declares
 from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.frame import Frame
+from assay.lab.harness.trace.listing import listings
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
@@ -149,17 +150,17 @@ async def drive_wrong_requests(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("A server with prompts declares them", requirements=("PR-01",))
+@check("A server with prompts declares them", requirements=("PR-01",), everywhere=True)
 def judge_declared(trace: Trace) -> Iterator[Observation]:
     yield from observe_declared(trace, "PR-01", PROMPTS)
 
 
-@check("The list of prompts is the same on every connection", requirements=("PR-04",))
+@check("The list of prompts is the same on every connection", requirements=("PR-04",), everywhere=True)
 def judge_same_for_all(trace: Trace) -> Iterator[Observation]:
     yield from observe_same_for_all(trace, "PR-04", PROMPTS)
 
 
-@check("Declared prompts can be listed", requirements=("PR-03",))
+@check("Declared prompts can be listed", requirements=("PR-03",), everywhere=True)
 def judge_available(trace: Trace) -> Iterator[Observation]:
     yield from observe_available(trace, "PR-03", PROMPTS)
 
@@ -169,12 +170,12 @@ def judge_list_changed(trace: Trace) -> Iterator[Observation]:
     yield from observe_change_announced(trace, "PR-02", PROMPTS)
 
 
-@check("Changes of prompts are announced only with `listChanged`", requirements=("PR-14",))
+@check("Changes of prompts are announced only with `listChanged`", requirements=("PR-14",), everywhere=True)
 def judge_negotiated(trace: Trace) -> Iterator[Observation]:
     yield from observe_unannounced(trace, "PR-14", PROMPTS)
 
 
-@check("Messages of prompts have a role and one content block", requirements=("PR-08",))
+@check("Messages of prompts have a role and one content block", requirements=("PR-08",), everywhere=True)
 def judge_messages(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         for message in get.exchange.items("messages"):
@@ -194,7 +195,11 @@ def _problem(message: Any) -> str | None:
     return None
 
 
-@check("Images, audio and resources in prompts are valid", requirements=("PR-05", "PR-06", "PR-07"))
+@check(
+    "Images, audio and resources in prompts are valid",
+    requirements=("PR-05", "PR-06", "PR-07"),
+    everywhere=True,
+)
 def judge_content(trace: Trace) -> Iterator[Observation]:
     for get in prompt_gets(trace):
         for message in get.exchange.objects("messages"):
@@ -253,10 +258,10 @@ def judge_internal_error(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check("A prompt that does not exist is refused with -32602", requirements=("PR-09",))
+@check("A prompt that does not exist is refused with -32602", requirements=("PR-09",), everywhere=True)
 def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
     listed = listed_prompts(trace)
-    was_read = any(exchange.result is not None for exchange in trace.exchanges("prompts/list"))
+    was_read = any(listing.complete for listing in listings(trace, "prompts/list", "prompts"))
     for exchange in trace.exchanges("prompts/get"):
         name = exchange.params.get("name")
         if was_read and exchange.answer is not None and isinstance(name, str) and name not in listed:
@@ -340,6 +345,16 @@ def _edited_block(
         for message in result["messages"]:
             if message["content"]["type"] == kind:
                 message["content"] |= edit(message["content"])
+
+    return saboteur
+
+
+def _added_block(name: str, fault: str, breaks: str, block: Json) -> Saboteur:
+    """A message with an invalid block, in the prompts of any server."""
+
+    @on_result(fault, id=name, breaks=breaks, method="prompts/get")
+    def saboteur(result: Json, context: FaultContext) -> None:
+        result["messages"].append({"role": "user", "content": block})
 
     return saboteur
 
@@ -465,5 +480,28 @@ RESULT_EDITS: Final = (
     *edited_results(
         "prompts/get",
         ("prompts.role-system", "sends a message with role system", "PR-08", "messages.0.role", "system"),
+    ),
+)
+
+
+NOTES: Final = {"uri": "docs/read me.txt", "mimeType": "text/plain", "text": "Read me"}
+ADDED_BLOCKS: Final = (
+    _added_block(
+        "prompts.any-image-broken",
+        "adds an image that is not Base64 to any prompt",
+        "PR-05",
+        {"type": "image", "data": "<svg/>", "mimeType": "image/svg+xml"},
+    ),
+    _added_block(
+        "prompts.any-audio-broken",
+        "adds audio without a MIME type to any prompt",
+        "PR-06",
+        _audio("UklGRg==", ""),
+    ),
+    _added_block(
+        "prompts.any-resource-broken",
+        "adds a resource with a relative path to any prompt",
+        "PR-07",
+        {"type": "resource", "resource": NOTES},
     ),
 )

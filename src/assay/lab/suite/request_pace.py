@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from assay.lab.harness.driver.choice import SafeRequest, safe_requests_for
+from assay.lab.harness.driver.choice import SafeRequest, safe_requests_for, slowest_calls
 from assay.lab.harness.driver.peer import Peer, Pending
 from assay.lab.harness.subject.facts import Facts
 
@@ -32,7 +32,9 @@ async def measure_pace(peer: Peer, facts: Facts) -> Pace:
     """Send each safe request once. What was measured only selects the next step: it is not evidence."""
     pace = Pace()
     unfinished: list[tuple[SafeRequest, Pending]] = []
-    for safe in safe_requests_for(facts)[:MOST]:
+    slowest = [safe for safe in slowest_calls(facts) if not facts.is_slow(safe.params)]
+    usual = [safe for safe in safe_requests_for(facts) if safe not in slowest]
+    for safe in [*slowest, *usual][:MOST]:
         begin = time.monotonic()
         pending = await safe.start(peer)
         await peer.sentinel()

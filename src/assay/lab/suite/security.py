@@ -18,7 +18,6 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.choice import ASKING, matching_tools
 from assay.lab.harness.driver.message_meta import param_headers
 from assay.lab.harness.driver.peer import Peer
@@ -41,8 +40,8 @@ from .protected_fault import admits, is_metadata_request, lacks_token
 
 
 def _asking_tools(facts: Facts) -> list[dict[str, Any]]:
-    """Read-only tools whose description mentions questions."""
-    return [tool for tool in facts.read_only_tools if tool in matching_tools(ASKING, facts)][:MAX_REQUESTS]
+    """Callable tools whose description mentions questions."""
+    return [tool for tool in facts.callable_tools if tool in matching_tools(ASKING, facts)][:MAX_REQUESTS]
 
 
 def _has_state(facts: Facts) -> bool:
@@ -103,7 +102,7 @@ async def _use_state(stage: Stage, bearer: str) -> None:
     owner = await stage.open(**ALL_CAPABILITIES)
     Answers(owner)
     for tool in _asking_tools(stage.facts):
-        arguments = arguments_for(tool)
+        arguments = stage.facts.arguments_for(tool)
         result = (await owner.call(tool, arguments)).result
         if isinstance(result.get("requestState"), str):
             intruder = await stage.connect(bearer)

@@ -9,11 +9,14 @@ from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, VERSION_KEY
 from assay.lab.harness.links.http_text import parse_head
 from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.message import Message
+from assay.lab.harness.trace.separation import APART, connections
 from assay.lab.harness.trace.trace import Exchange
 from assay.revisions.registry import SELF_DESCRIBING
-from assay.revisions.revision import Revision
+from assay.revisions.revision import Opening, Revision
 
 REQUIRED: Final = (VERSION_KEY, CAPABILITIES_KEY)
+BARRED: Final = frozenset({400, 401, 403, 405, 406, 415, 429, 503})
+"""HTTP statuses of requests that are refused for their headers, or for now."""
 
 
 def as_object(value: Any) -> dict[str, Any]:
@@ -44,6 +47,16 @@ def is_of_revision(exchange: Exchange, revision: Revision) -> bool:
     """Whether a request is a complete request of this revision; others may be answered by other rules."""
     meta = exchange.meta
     return meta.get(VERSION_KEY) == revision.date and CAPABILITIES_KEY in meta
+
+
+def is_usual(exchange: Exchange, trace: Trace) -> bool:
+    """Whether a request has nothing special that a server may refuse: it is complete, its message and its
+    headers are sound, it has no cursor, and it is not on a connection for malformed input."""
+    if "cursor" in exchange.params or exchange.request.frame.connection in connections(trace, APART):
+        return False
+    complete = trace.revision.opening is Opening.HANDSHAKE or is_of_revision(exchange, trace.revision)
+    barred = exchange.head is not None and exchange.head.status in BARRED
+    return complete and not barred and type(exchange.request.id) in (int, str)
 
 
 def missing_fields(exchange: Exchange, revision: Revision) -> list[str]:

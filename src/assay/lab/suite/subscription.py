@@ -76,13 +76,15 @@ def _belongs(notice: Message, request: Message) -> bool:
 def strays(trace: Trace) -> Iterator[Message]:
     """Notifications that name no subscription of their connection.
 
-    Connections with a handshake are left out, since there these notifications need no subscription.
+    Connections with a handshake are left out, since there these notifications need no subscription, and so
+    are responses to other requests, which `streams.related` judges.
     """
     handshakes = {exchange.request.frame.connection for exchange in trace.exchanges("initialize")}
+    responses = {call.channel for call in trace.calls}
     assigned = {id(message) for stream in subscriptions(trace) for message in stream.messages}
     for message in trace.received:
         on_stream = message.method in ON_STREAMS and message.frame.connection not in handshakes
-        if on_stream and id(message) not in assigned:
+        if on_stream and message.frame.channel not in responses and id(message) not in assigned:
             yield message
 
 

@@ -6,11 +6,10 @@ The output does not depend on how the input was split into chunks. The framer bu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class LineTooLong:
+class LineTooLong(Struct, frozen=True):
     """Takes the place of a line longer than `limit` bytes."""
 
     limit: int

@@ -14,7 +14,6 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from io import FileIO
 from typing import Any, Final, cast
 
 from msgspec import Struct
@@ -29,6 +28,7 @@ from assay.revisions.revision import Revision
 
 from .port import Outgoing, Receiver, deliver
 
+READ_BYTES: Final = 64 * 1024
 LINE_CHARACTERS: Final = 500
 """Of a line that an error shows."""
 INHERITED: Final = frozenset(
@@ -80,7 +80,7 @@ class ChildLink(asyncio.SubprocessProtocol):
         self._stray: deque[str] = deque(maxlen=limits.stderr_lines)
         self._transport: asyncio.SubprocessTransport | None = None
         self._stdin: asyncio.WriteTransport | None = None
-        self._output: asyncio.BaseTransport | None = None
+        self._output: _Output | None = None
         self._writable = asyncio.Event()
         self._writable.set()
         self._exited = asyncio.Event()
@@ -99,18 +99,16 @@ class ChildLink(asyncio.SubprocessProtocol):
         if sys.platform == "win32":
             await self._start(stdout=asyncio.subprocess.PIPE)
             return
-        # A pipe of our own: asyncio passes on what it reads from its own one in a further round of the loop.
         source, sink = os.pipe()
-        output = FileIO(source)
+        self._output = _Output(source, self)
         try:
             await self._start(stdout=sink, start_new_session=True)
-            loop = asyncio.get_running_loop()
-            self._output, _ = await loop.connect_read_pipe(lambda: _Output(self), output)
         except BaseException:
-            output.close()
+            self._output.close()
             raise
         finally:
             os.close(sink)
+        self._output.resume()
 
     async def _start(self, **options: Any) -> None:
         loop, command = asyncio.get_running_loop(), self._command
@@ -202,8 +200,8 @@ class ChildLink(asyncio.SubprocessProtocol):
     def _take(self, line: bytes | LineTooLong) -> None:
         if isinstance(line, LineTooLong):
             # Which call it answers is unknown, so none of them can wait for its answer any more.
-            if isinstance(self._output, asyncio.ReadTransport):
-                self._output.pause_reading()  # the rest of the line would only take time
+            if self._output is not None:
+                self._output.pause()  # the rest of the line would only take time
             self._receiver.lost(self._too_long)
         elif deliver(line, self._codec, self._receiver) is not None:
             self._stray.append(line[:LINE_CHARACTERS].decode(errors="replace"))
@@ -278,15 +276,40 @@ class ChildLink(asyncio.SubprocessProtocol):
                 os.killpg(transport.get_pid(), number)
 
 
-class _Output(asyncio.Protocol):
-    """The standard output of the process."""
+class _Output:
+    """The standard output of the process. asyncio's own reader would allocate four times as much for each
+    read, which takes longer than the read itself, and pass on the data in a further round of the loop."""
 
-    def __init__(self, link: ChildLink) -> None:
-        self.data_received = link.feed  # type: ignore[method-assign]
+    def __init__(self, descriptor: int, link: ChildLink) -> None:
+        os.set_blocking(descriptor, False)
+        self._descriptor = descriptor
         self._link = link
+        self._loop = asyncio.get_running_loop()
+        self._is_open = True
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._link.pipe_connection_lost(1, exc)
+    def resume(self) -> None:
+        self._loop.add_reader(self._descriptor, self._read)
+
+    def pause(self) -> None:
+        if self._is_open:
+            self._loop.remove_reader(self._descriptor)
+
+    def close(self) -> None:
+        self.pause()
+        if self._is_open:
+            self._is_open = False
+            os.close(self._descriptor)
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._descriptor, READ_BYTES)
+        except BlockingIOError:
+            return
+        if data:
+            self._link.feed(data)
+        else:
+            self.close()
+            self._link.pipe_connection_lost(1, None)
 
 
 class _LastLines:

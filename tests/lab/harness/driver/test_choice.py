@@ -52,10 +52,10 @@ def test_argument_sets_differ_in_unconstrained_strings() -> None:
         "properties": {"text": {"type": "string"}, "mode": {"type": "string", "enum": ["fast"]}},
         "required": ["text", "mode"],
     }
-    first, second = argument_sets(tool("edit", inputSchema=schema))
+    first, second = argument_sets(tool("edit", inputSchema=schema), Facts(DATE))
     assert first["mode"] == second["mode"] == "fast" and first["text"] != second["text"]
-    assert argument_sets(tool("load", inputSchema={"type": "object"})) == [{}]
-    assert argument_sets(tool("odd", inputSchema=None)) == [{}]
+    assert argument_sets(tool("load", inputSchema={"type": "object"}), Facts(DATE)) == [{}]
+    assert argument_sets(tool("odd", inputSchema=None), Facts(DATE)) == [{}]
 
 
 def test_only_read_only_tools_resources_and_prompts_without_required_arguments() -> None:
@@ -71,7 +71,7 @@ def test_only_read_only_tools_resources_and_prompts_without_required_arguments()
     )
     assert safe_requests_for(facts) == [
         SafeRequest(
-            "tools/call", {"name": "look", "arguments": {"city": "assay"}}, {"Mcp-Param-City": "assay"}
+            "tools/call", {"name": "look", "arguments": {"city": "London"}}, {"Mcp-Param-City": "London"}
         ),
         SafeRequest("resources/read", {"uri": "a:b"}),
         SafeRequest("prompts/get", {"name": "plain"}),

@@ -63,8 +63,8 @@ def test_marked_arguments_become_headers_at_any_depth() -> None:
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
-        ({"type": "string", "minLength": 8}, "assayaaa"),
-        ({"type": "string", "maxLength": 2}, "as"),
+        ({"type": "string", "minLength": 14}, "Hello, worldaa"),
+        ({"type": "string", "maxLength": 2}, "He"),
         ({"type": "integer", "minimum": 3}, 3),
         ({"type": "number", "exclusiveMinimum": 1.5}, 2.5),
         ({"enum": ["x", "y"]}, "x"),
@@ -72,7 +72,7 @@ def test_marked_arguments_become_headers_at_any_depth() -> None:
         ({"type": ["boolean", "null"]}, False),
         ({"type": "array", "items": {"type": "integer"}, "minItems": 2}, [1, 1]),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, 1),
-        ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, {"a": "assay"}),
+        ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, {"a": "sample a"}),
         ("not a schema", None),
     ],
 )

@@ -3,11 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
 
 from assay.lab.harness.driver.stage import Stage
+from assay.lab.harness.links.broken_off import NotListening, Unreachable
+from assay.lab.harness.links.link import UNREACHABLE, note_unreachable
 from assay.lab.harness.run.recording import Conditions, Recording, record
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import UrlSubject
+from assay.lab.harness.trace.frame import Frame, Kind, Sender
+from assay.lab.harness.trace.recorder import Recorder
 from assay.revisions.registry import HANDSHAKE
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
@@ -63,3 +70,29 @@ async def test_stream_that_does_not_end_is_marked() -> None:
 async def test_stream_without_events_has_not_begun() -> None:
     recording = await recording_of(b"", ends=False, patience=0.1)
     assert recording.value == (False, False, [])
+
+
+class Marks(Recorder):
+    def __init__(self) -> None:
+        self.labels: list[str] = []
+
+    def mark(self, channel: str, label: str, **info: Any) -> Frame:
+        self.labels.append(label)
+        return Frame(0, 0.0, Sender.DRIVER, channel, Kind.MARK)
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_local", "labels"),
+    [
+        (NotListening("no connection: refused"), True, [UNREACHABLE]),
+        (NotListening("no connection: refused"), False, []),
+        # On a busy machine, a server that runs may accept a connection late.
+        (Unreachable("no connection within 10 s"), True, []),
+    ],
+)
+def test_only_a_refused_local_connection_shows_that_a_server_has_gone(
+    reason: Unreachable, is_local: bool, labels: list[str]
+) -> None:
+    recorder = Marks()
+    note_unreachable(recorder, "1", reason, is_local=is_local)
+    assert recorder.labels == labels

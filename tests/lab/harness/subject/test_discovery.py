@@ -26,6 +26,19 @@ for line in sys.stdin:
         error = {{"code": -32601, "message": "no such method"}}
         print(json.dumps({{"jsonrpc": "2.0", "id": message["id"], "error": error}}), flush=True)
 """
+# Serves a list of the revision without a handshake, and does not know `server/discover`.
+SERVANT = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "tools/list":
+        tool = {{"name": "look", "inputSchema": {{"type": "object"}}}}
+        reply = {{"result": {{"tools": [tool], "ttlMs": 0, "cacheScope": "public", **{more}}}}}
+    else:
+        reply = {{"error": {{"code": -32601, "message": "no such method"}}}}
+    if "id" in message:
+        print(json.dumps({{"jsonrpc": "2.0", "id": message["id"], **reply}}), flush=True)
+"""
 
 
 def keep(result: CellResult, trace: Trace) -> CellResult:
@@ -33,10 +46,14 @@ def keep(result: CellResult, trace: Trace) -> CellResult:
 
 
 async def run_on(tmp_path: Path, versions: list[str]) -> Run:
-    path = tmp_path / "informant.py"
-    path.write_text(INFORMANT.format(versions=versions), "utf-8")
+    return await run_program(tmp_path, INFORMANT.format(versions=versions), "ping")
+
+
+async def run_program(tmp_path: Path, program: str, scenario: str) -> Run:
+    path = tmp_path / "server.py"
+    path.write_text(program, "utf-8")
     subject = CommandSubject([warm_python(), str(path)])
-    order = RunSettings(protocol_suite(), Selection(scenarios=("ping",), revisions=(ALONE,)))
+    order = RunSettings(protocol_suite(), Selection(scenarios=(scenario,), revisions=(ALONE,)))
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 
@@ -55,3 +72,18 @@ async def test_revision_that_discovery_lists_is_supported(tmp_path: Path) -> Non
 async def test_server_that_lists_no_version_supports_none(tmp_path: Path) -> None:
     run = await run_on(tmp_path, [])
     assert "support for no version" in run.subjects[0].refused[0].reason
+
+
+async def test_revision_of_a_served_request_is_supported_without_discovery(tmp_path: Path) -> None:
+    run = await run_program(
+        tmp_path, SERVANT.format(more='{"resultType": "complete"}'), "stateless.discovery"
+    )
+    (facts,) = run.subjects[0].facts
+    assert facts.declares("tools") and [tool["name"] for tool in facts.tools] == ["look"]
+    broken = {finding.requirement for cell in run.cells for each in cell.checks for finding in each.findings}
+    assert "VER-03" in broken
+
+
+async def test_list_without_result_type_is_no_sign_of_a_revision_without_handshake(tmp_path: Path) -> None:
+    run = await run_program(tmp_path, SERVANT.format(more="{}"), "ping")
+    assert run.subjects[0].facts == []

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from assay.lab.harness.subject.discovery import DISCOVERY
 from assay.lab.harness.trace.trace import Trace
 from assay.revisions.registry import BY_DATE, HANDSHAKE
 from assay.revisions.revision import Revision
@@ -73,7 +75,9 @@ def negotiated(*pairs: tuple[str, Any]) -> Trace:
     ("pairs", "expected"),
     [
         ([("odd", "odd")], [("LIFE-10", False)]),
-        ([("odd", {"code": -32602, "message": ""})], [("LIFE-10", False)]),
+        ([("1999-12-31", {"code": -32602, "message": ""})], [("LIFE-10", False)]),
+        # Not in the format of a version.
+        ([("odd", {"code": -32602, "message": ""})], []),
         ([("odd", NEWEST.date), (NEWEST.date, SECOND.date)], [("LIFE-10", False)]),
         ([("odd", NEWEST.date), (NEWEST.date, NEWEST.date)], [("LIFE-10", True), ("LIFE-11", True)]),
         ([("odd", OLDEST.date), (NEWEST.date, NEWEST.date)], [("LIFE-10", True), ("LIFE-11", False)]),
@@ -87,6 +91,17 @@ def test_an_offer_must_be_another_version_and_meant(
     pairs: list[tuple[str, Any]], expected: list[tuple[str, bool]]
 ) -> None:
     assert seen("lifecycle.version-offered", negotiated(*pairs)) == expected
+
+
+@pytest.mark.parametrize(
+    ("scenario", "expected"), [("lifecycle.ping", [("LIFE-09", False)]), (DISCOVERY, [])]
+)
+def test_a_version_must_be_confirmed_once_it_is_known_to_be_supported(
+    scenario: str, expected: list[tuple[str, bool]]
+) -> None:
+    trace = negotiated((NEWEST.date, SECOND.date))
+    trace = Trace(msgspec.structs.replace(trace.header, scenario=scenario), trace.frames)
+    assert seen("lifecycle.version-echoed", trace) == expected
 
 
 def answered(revision: Revision, **content: Any) -> Trace:

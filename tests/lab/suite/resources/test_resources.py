@@ -10,7 +10,7 @@ from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.trace import NOT_RECEIVED, Trace
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.lab.suite.judging import seen
-from tests.lab.traces import probed, request, result, stdio_trace
+from tests.lab.traces import described, probed, request, result, stdio_trace
 
 OLD, NEW = HANDSHAKE[-1], PER_REQUEST[-1]
 TEXT = {"uri": "a:1", "text": "x"}
@@ -44,7 +44,7 @@ def test_declared(capabilities: Any, answer: Any, expected: Any) -> None:
     trace = stdio_trace(
         (">", request(1, "server/discover")),
         ("<", result(1, capabilities=capabilities)),
-        (">", request(2, "resources/list")),
+        (">", described(2, "resources/list", NEW)),
         ("<", answer),
         revision=NEW,
     )

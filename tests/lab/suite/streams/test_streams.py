@@ -178,16 +178,18 @@ def test_event_id_names_one_event(said: list[Said], holds: bool) -> None:
 
 ONE = Said(PING, answer=[event(name="1-0"), event(PONG, "1-1")])
 OTHER = Said(request(2, "ping"), answer=[event(name="2-0"), event(result(2), "2-1")])
+IN_SESSION = ("HTTP-35", True)
+"""The stream has no response to a request of another session."""
 
 
 @pytest.mark.parametrize(
     ("resumed", "rows"),
     [
-        (listening(event(PONG), after="1-0"), [("HTTP-35", True)]),
-        (listening(after="1-0"), [("HTTP-35", True)]),
-        (listening(event(result(2)), after="1-0"), [("HTTP-35", False)]),
-        (listening(event(result(3)), after="1-0"), [("HTTP-35", False)]),
-        (listening(event(result(2)), after="unknown"), []),
+        (listening(event(PONG), after="1-0"), [IN_SESSION, ("HTTP-35", True)]),
+        (listening(after="1-0"), [IN_SESSION, ("HTTP-35", True)]),
+        (listening(event(result(2)), after="1-0"), [IN_SESSION, ("HTTP-35", False)]),
+        (listening(event(result(3)), after="1-0"), [IN_SESSION, ("HTTP-35", False)]),
+        (listening(event(result(2)), after="unknown"), [IN_SESSION]),
         (Said(None, 400, method="GET", headers={"Last-Event-ID": "1-0"}), []),
     ],
 )
@@ -197,6 +199,13 @@ def test_resumed_stream_keeps_to_itself(resumed: Said, rows: Any) -> None:
 
 def about(number: Any) -> dict[str, Any]:
     return {**CHANGED, "params": {"_meta": {SUBSCRIPTION_KEY: number}}}
+
+
+def test_a_stream_without_its_response_is_a_finding_unless_another_id_differs_only_in_type() -> None:
+    lost = Said(request(7, "ping"), answer=[])
+    assert {"HTTP-14", "HTTP-16"} <= broken("streams.delivery", conversation(MIDDLE, lost))
+    twin = Said(request("7", "ping"), answer=[event(result("7"))])
+    assert broken("streams.delivery", conversation(MIDDLE, lost, twin)) == set()
 
 
 LISTEN = request(7, "subscriptions/listen", _meta={"progressToken": "left"})
@@ -216,6 +225,9 @@ def test_nothing_is_told_of_what_was_hung_up_on(message: Any, rows: set[str]) ->
     left = Said(LISTEN, answer=[event(about(7))], left=True)
     trace = conversation(PER, left, Said(PING, answer=[event(message), event(PONG)]))
     assert broken("streams.hang-up", trace) == rows
+    # The same id in a request of its own.
+    again = conversation(PER, left, Said(request(7, "ping"), answer=result(7)))
+    assert broken("streams.hang-up", again) == set()
     stayed = Said(LISTEN, answer=[event(about(7))], over=False)
     assert seen("streams.hang-up", conversation(PER, stayed, Said(PING, answer=PONG))) == []
 

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from assay.lab.harness.trace.trace import Trace
-from assay.revisions.registry import HANDSHAKE
+from assay.revisions.registry import HANDSHAKE, REVISIONS
+from assay.revisions.revision import Revision
 from tests.lab.suite.judging import seen
 from tests.lab.traces import probed, request, result, stdio_trace
 
@@ -66,13 +67,16 @@ def test_list_of_one_page_has_no_cursor_to_be_wrong(onward: str | None, expected
     assert seen("utilities.bad-cursor", Trace(probe.header, [*probe.frames, *later])) == expected
 
 
-def completed(answer: dict[str, Any], **capabilities: Any) -> list[tuple[str, bool]]:
+def completed(
+    answer: dict[str, Any], revision: Revision = HANDSHAKE[-1], **capabilities: Any
+) -> list[tuple[str, bool]]:
+    opening = "initialize" if revision in HANDSHAKE else "server/discover"
     trace = stdio_trace(
-        (">", request(0, "initialize")),
+        (">", request(0, opening)),
         ("<", result(0, capabilities=capabilities)),
         (">", request(1, "completion/complete")),
         ("<", {"jsonrpc": "2.0", "id": 1, **answer}),
-        revision=HANDSHAKE[-1],
+        revision=revision,
     )
     return seen("utilities.completion-declared", trace)
 
@@ -89,6 +93,8 @@ def test_completion_that_never_has_a_value_is_not_offered_but_not_refused_either
     stub: dict[str, Any] = {"result": {"completion": {"values": []}}}
     assert completed(stub) == [("CMP-03", False)]
     assert completed(stub, completions={}) == [("CMP-01", True)]
+    assert completed(stub, REVISIONS[-1]) == [("CMP-01", False)]
+    assert completed({"result": {"resultType": "complete"}}, REVISIONS[-1]) == [("CMP-03", False)]
 
 
 @pytest.mark.parametrize(("count", "holds"), [(0, True), (100, True), (101, False)])

@@ -13,7 +13,13 @@ from assay.lab.harness import Json, Observation, Trace, observe
 from assay.lab.harness.sabotage.client_saboteur import EVERY, behaviour, misbehaving, on_message
 from assay.lab.harness.scripted_client.client import ScriptedClient
 from assay.lab.harness.scripted_server.answer import Answer, AnswerError
-from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, step
+from assay.lab.harness.scripted_server.client_script import (
+    LIST_TOOLS,
+    ClientScript,
+    call_tool,
+    optional,
+    step,
+)
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Exchange
@@ -26,11 +32,12 @@ from assay.revisions.registry import BY_DATE, HANDSHAKE
 @official_scenario(
     "initialize",
     "Connect and list the tools of a server without tools",
-    script=ClientScript(steps=(LIST_TOOLS,), path=""),
+    script=ClientScript(steps=(optional(LIST_TOOLS),), path=""),
     transports=CLIENTS,
 )
 async def drive_initialize(stage: ClientStage) -> None:
     stage.server.streams = False
+    stage.server.capabilities["tools"] = {}  # a client may refuse to list what the server does not declare
 
 
 NUMBER: Final = {"type": "number"}

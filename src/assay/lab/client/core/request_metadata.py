@@ -32,11 +32,15 @@ from assay.revisions.registry import HANDSHAKE
     "request-metadata",
     "Reject the version of the first request",
     script=ClientScript(
-        steps=(LIST_TOOLS, LIST_TOOLS), capabilities=("elicitation", "sampling", "roots"), path=""
+        steps=(LIST_TOOLS, LIST_TOOLS),
+        capabilities=("elicitation", "sampling", "roots"),
+        path="",
+        any_capabilities=True,
     ),
     transports=CLIENTS,
 )
 async def drive_request_metadata(stage: ClientStage) -> None:
+    stage.server.capabilities["tools"] = {}
     first = [True]
 
     def reject_first(handler: Handler) -> Handler:

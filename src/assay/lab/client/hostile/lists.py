@@ -28,7 +28,7 @@ MOST: Final = 300
 # --- what is asked
 
 
-IN_VAIN: Final = ClientScript(steps=(optional(LIST_TOOLS), call_tool(AFTER)), may_fail=True)
+IN_VAIN: Final = ClientScript(steps=(optional(LIST_TOOLS), call_tool(AFTER)), may_fail=True, pages=True)
 
 
 def _add_endless_list(server: ScriptedServer, cursor: Callable[[int], str], most: int) -> None:
@@ -57,7 +57,9 @@ async def drive_same_cursor(stage: ClientStage) -> None:
 @client_scenario(
     "Lose the session between two pages of a list",
     # The second step is for clients that do not list the tools again without one.
-    script=ClientScript(steps=(optional(LIST_TOOLS), optional(LIST_TOOLS), call_tool(AFTER)), may_fail=True),
+    script=ClientScript(
+        steps=(optional(LIST_TOOLS), optional(LIST_TOOLS), call_tool(AFTER)), may_fail=True, pages=True
+    ),
     exercises=("hostile.old-cursors",),
     transports=HTTP_ONLY,
     window=lambda revision: revision.http.sessions,

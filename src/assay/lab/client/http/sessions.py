@@ -10,7 +10,7 @@ from assay.lab.client.evidence import INITIALIZE, describes_itself, endpoint_cal
 from assay.lab.harness import Observation, Trace, check, observe
 from assay.lab.harness.sabotage.client_saboteur import behaviour
 from assay.lab.harness.scripted_server.answer import Answer
-from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool
+from assay.lab.harness.scripted_server.client_script import LIST_TOOLS, ClientScript, call_tool, optional
 from assay.lab.harness.scripted_server.request_cycle import RequestCycle
 from assay.lab.harness.scripted_server.stage import ClientStage
 from assay.lab.harness.trace.trace import Call
@@ -33,8 +33,14 @@ async def drive_session(stage: ClientStage) -> None:
 
 @client_scenario(
     "Forget the session",
+    # A client may report the loss, and start over with the next call.
     script=ClientScript(
-        steps=(LIST_TOOLS, call_tool("work", number=1), call_tool("work", number=2)), may_fail=True
+        steps=(
+            LIST_TOOLS,
+            call_tool("work", number=1),
+            *(optional(call_tool("work", number=number)) for number in (2, 3)),
+        ),
+        may_fail=True,
     ),
     exercises=("http.session-lost",),
     transports=HTTP_ONLY,

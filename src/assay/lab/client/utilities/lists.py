@@ -72,7 +72,8 @@ def _complete(argument: str, value: str, /, **ref: str) -> Json:
             step("get_prompt", name=LETTER, arguments={"to": "Ann", "about": "ü"}),
             _complete("about", "o", type="ref/prompt", name=LETTER),
             _complete("room", "k", type="ref/resource", uri=ROOMS),
-        )
+        ),
+        pages=True,
     ),
     exercises=("utilities.as-listed", "utilities.whole-lists"),
 )
@@ -96,7 +97,7 @@ CURSORS: Final = ("b64==", '{"page": 2}', "two words/ü?&", "00010")
 
 @client_scenario(
     "Serve a list in pages of different sizes, with unusual cursors",
-    script=ClientScript(steps=(LIST_TOOLS, call_tool(LAST))),
+    script=ClientScript(steps=(LIST_TOOLS, call_tool(LAST)), pages=True),
     exercises=("utilities.cursors",),
 )
 async def drive_pages(stage: ClientStage) -> None:
@@ -222,6 +223,8 @@ def judge_cursors(trace: Trace) -> Iterator[Observation]:
     for method in LISTS:
         pages = list(trace.subject_exchanges(method))
         issued: list[Any] = []
+        # A client that reads the first page only assumes no size.
+        reads_on = any("cursor" in page.params for page in pages)
         for place, page in enumerate(pages):
             if "cursor" in page.params:
                 cursor = page.params["cursor"]
@@ -232,7 +235,7 @@ def judge_cursors(trace: Trace) -> Iterator[Observation]:
             if not isinstance(cursor, str):
                 continue
             following = [later for later in pages[place + 1 :] if later.params.get("cursor") == cursor][:1]
-            if following or has_ended(trace):
+            if following or (has_ended(trace) and (reads_on or not cursor)):
                 requirement, holds = "PAG-01" if cursor else "PAG-08", bool(following)
                 expected = f"a request with the cursor {cursor!r}"
                 yield observe(requirement, holds, page, *following, expected=expected, observed="none")

@@ -44,7 +44,8 @@ async def drive_ping(stage: ClientStage) -> None:
 @client_scenario(
     "Answer a request after its cancellation",
     script=ClientScript(
-        steps=(LIST_TOOLS, optional({**call_tool(ENDLESS), "timeout": 0.4}), call_tool(AFTER))
+        steps=(LIST_TOOLS, optional({**call_tool(ENDLESS), "timeout": 0.4}), call_tool(AFTER)),
+        timeouts=True,
     ),
     exercises=("utilities.races",),
     transports=ONE_CHANNEL,

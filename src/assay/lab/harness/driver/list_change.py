@@ -41,7 +41,7 @@ async def provoke(peer: Peer, facts: Facts, areas: Sequence[str], uris: Sequence
     first, before = await _snapshot(peer, areas, uris), await _snapshot(peer, areas, uris)
     steady = [key for key in before if before[key] == first[key]]
     for tool in matching_tools(CHANGING, facts):
-        for arguments in argument_sets(tool, _new_text(peer, tool, before)):
+        for arguments in argument_sets(tool, facts, _new_text(peer, tool, before)):
             await peer.call(tool, arguments)
             after = await _snapshot(peer, areas, uris)
             changed = [key for key in steady if after[key] != before[key]]

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
 from assay.lab.harness.links.broken_off import BrokenOff, NoAnswer
 from assay.lab.harness.links.http import HttpLink
@@ -19,53 +18,23 @@ from assay.lab.harness.links.http_text import Head
 from assay.lab.harness.links.link import Link, Sent
 from assay.lab.harness.links.stdio import StdioLink
 from assay.lab.harness.trace.frame import Frame
-from assay.lab.harness.trace.message import Message, Shape, read_messages
+from assay.lab.harness.trace.message import Message, Shape, read_messages, same_id
 from assay.lab.harness.trace.recorder import Recorder
 from assay.lab.harness.trace.trace import NOT_RECEIVED, PROBE, PROBED, SENTINEL
 from assay.revisions.revision import Opening, Revision
 
 from .inbound import Notifications, Responder, usual_answer
 from .message_meta import CLIENT, declared, param_headers
+from .pending import Pending as Pending
+from .pending import Reply as Reply
 
+LONGEST_WAIT: Final = 6
+"""Times the patience: how long progress can extend the wait for an answer."""
 PAGES: Final = 100
 """Pages of a list to read at most; a check reports lists that never end."""
 ROUND_TRIPS: Final = 2
 """Consecutive requests after whose answers a server has certainly read the messages sent before them."""
 encode: Final = msgspec.json.Encoder().encode
-
-
-class Reply(Struct, frozen=True):
-    """The answer to a request; empty if the HTTP response held no message."""
-
-    message: Message | None = None
-    head: Head | None = None
-
-    @property
-    def result(self) -> dict[str, Any]:
-        return self.message.result if self.message is not None else {}
-
-    @property
-    def code(self) -> Any:
-        return None if self.message is None else self.message.code
-
-    @property
-    def is_result(self) -> bool:
-        return self.message is not None and self.message.shape is Shape.RESULT
-
-    @property
-    def status(self) -> int | None:
-        return None if self.head is None else self.head.status
-
-
-class Pending:
-    """A request that was sent and may still be answered."""
-
-    def __init__(self, method: str, request_id: Any) -> None:
-        self.method = method
-        self.id = request_id
-        self.sent: Sent | None = None
-        self.over: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
-        """Done when the request is answered."""
 
 
 class Peer:
@@ -110,7 +79,14 @@ class Peer:
             elif message.shape is Shape.REQUEST and not self.closed:
                 self._background(self._respond(message))
             elif message.shape is Shape.NOTIFICATION:
+                self._note_progress(message)
                 self._notifications.take(message)
+
+    def _note_progress(self, message: Message) -> None:
+        if message.method == "notifications/progress":
+            token = message.params.get("progressToken")
+            for pending in self._pending:
+                pending.progress += pending.token is not None and same_id(pending.token, token)
 
     def ended(self, channel: str) -> None:
         for pending in list(self._pending):
@@ -226,9 +202,9 @@ class Peer:
         """Send a request, with the `_meta` that the revision requires, without waiting for its answer."""
         number = self.next_id() if request_id is None else request_id
         self._remember(number)
-        pending = Pending(method, number)
-        self._pending.append(pending)
         full = declared(self.revision, self._params(params), self.capabilities)
+        pending = Pending(method, number, _token(full))
+        self._pending.append(pending)
         message = {"jsonrpc": "2.0", "id": number, "method": method, **_if_any(full)}
         pending.sent = await self.send(message, headers=headers)
         return pending
@@ -243,18 +219,28 @@ class Peer:
         return {} if params is None and self.revision.opening is Opening.PER_REQUEST else params
 
     async def answer(self, pending: Pending) -> Reply:
-        """
+        """Wait for the answer. Progress extends the wait.
+
         Raises:
             NoAnswer: no answer in time; a mark records it in the trace.
             BrokenOff: the conversation has ended.
         """
-        try:
-            async with asyncio.timeout(self.patience):
-                message = await pending.over
-        except TimeoutError:
-            self.mark("no answer", id=pending.id, method=pending.method, waited=self.patience)
-            raise NoAnswer(pending.method, self.patience) from None
-        return Reply(message, pending.sent.head if pending.sent else None)
+        waited = await self.wait_answered(pending)
+        if pending.over.done():
+            return Reply(pending.over.result(), pending.sent.head if pending.sent else None)
+        self.mark("no answer", id=pending.id, method=pending.method, waited=waited)
+        raise NoAnswer(pending.method, waited)
+
+    async def wait_answered(self, pending: Pending) -> float:
+        """Wait until a request is over, or the patience for it. Returns the seconds that were allowed."""
+        waited = 0.0
+        for _ in range(LONGEST_WAIT):
+            before = pending.progress
+            await asyncio.wait({pending.over}, timeout=self.patience)
+            waited += self.patience
+            if pending.over.done() or pending.progress == before:
+                break
+        return waited
 
     async def request(self, method: str, params: Any = None, **options: Any) -> Reply:
         """Send a request and wait for its answer, or for the end of its HTTP response."""
@@ -390,6 +376,11 @@ def _may_be_for(message: Message, pending: Pending) -> bool:
     about an earlier message, such as malformed bytes: the sentinel must still be awaited."""
     is_sentinel = isinstance(pending.id, str) and pending.id.startswith(SENTINEL)
     return not (is_sentinel and "error" in message.fields)
+
+
+def _token(params: Any) -> Any:
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta.get("progressToken") if isinstance(meta, dict) else None
 
 
 def _if_any(params: Any) -> dict[str, Any]:

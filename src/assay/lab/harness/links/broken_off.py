@@ -4,6 +4,7 @@ BrokenOff
 ├── NoAnswer         a request got no answer in time
 ├── Gone             the subject closed the connection, or its process exited
 │   └── Unreachable      no connection, or the process could not be started
+│       ├── NotListening         nothing accepts connections at the address
 │       └── ConnectionRejected   the subject refused the connection
 ├── NoToken          the authorization server issued no token
 └── Flooded          the subject sent more than a recording may hold (in `recorder.py`)
@@ -39,6 +40,10 @@ class Gone(BrokenOff):
 
 class Unreachable(Gone):
     """Nothing was exchanged."""
+
+
+class NotListening(Unreachable):
+    """Nothing accepts connections at the address."""
 
 
 class NotRunnable(Unreachable):

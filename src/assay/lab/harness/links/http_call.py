@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from assay.lab.harness.subject.bearer import USUAL
 
-from .broken_off import NoAnswer, Unreachable
+from .broken_off import NoAnswer, NotListening, Unreachable
 from .http_text import HEAD_END, Head, parse_head, write_request
 from .identity import DEFAULT_IDENTITY, Identity
 
@@ -103,7 +103,7 @@ async def connect(
     except TimeoutError:
         raise Unreachable(f"no connection to {address.authority} within {patience:g} s") from None
     except OSError as error:
-        raise Unreachable(f"no connection to {address.authority}: {_reason(error)}") from None
+        raise NotListening(f"no connection to {address.authority}: {_reason(error)}") from None
 
 
 def _reason(error: OSError) -> str:

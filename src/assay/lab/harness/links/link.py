@@ -9,16 +9,19 @@ from typing import Any, Final, Protocol
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.recorder import Recorder
 
-from .broken_off import BrokenOff, NoAnswer, Unreachable
+from .broken_off import BrokenOff, NoAnswer, NotListening, Unreachable
 from .http_text import EVENT_STREAM, Head
 
 UNREACHABLE: Final = "unreachable"
-"""Mark of a local subject that accepted no connection, although it did when the run began."""
+"""Mark of a local subject that refused a connection, although it accepted some when the run began."""
 
 
 def note_unreachable(recorder: Recorder, name: str, reason: Unreachable, *, is_local: bool) -> None:
-    """Record that no connection was possible. Of another host, the network may be the reason."""
-    if is_local:
+    """Record that the connection was refused: nothing listens any more.
+
+    A timeout proves nothing on a busy machine, and of another host, the network may be the reason.
+    """
+    if is_local and isinstance(reason, NotListening):
         recorder.mark(f"{name}/marks", UNREACHABLE, reason=str(reason))
 
 

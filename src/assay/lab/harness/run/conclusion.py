@@ -8,7 +8,6 @@ from enum import Enum
 from typing import Final
 
 from assay.lab.harness.reason import Reason, ReasonKind
-from assay.lab.harness.scenario import Role
 from assay.lab.harness.verdict import CheckResult, Outcome, Verdict
 
 from .baseline import is_expected
@@ -33,13 +32,9 @@ def conclude(run: Run) -> Conclusion:
     if run.stale or any(counts(run, check.verdict) for cell, check in unexpected(run)):
         return Conclusion.DOES_NOT_CONFORM
     proved = any(cell.outcome in (Outcome.PASSED, Outcome.WARNED, Outcome.FAILED) for cell in run.cells)
-    unfinished = any(_is_unfinished(run, cell) for cell in run.cells)
+    # A subject may lack what a scenario looks for.
+    unfinished = any(cell.broke_off for cell in run.cells)
     return Conclusion.INCOMPLETE if unfinished or not proved else Conclusion.CONFORMS
-
-
-def _is_unfinished(run: Run, cell: CellResult) -> bool:
-    """A server may lack what a scenario looks for; a client was asked to do it."""
-    return cell.broke_off or (run.role == Role.CLIENT.value and cell.outcome is Outcome.INCOMPLETE)
 
 
 def outcome_of(sought: Sequence[str], checks: Sequence[CheckResult], *, broke_off: bool) -> Outcome:

@@ -56,6 +56,20 @@ class Defect(Struct, frozen=True):
         return list(dict.fromkeys(place_of(occurrence.cell) for occurrence in self.occurrences))
 
     @property
+    def where(self) -> str:
+        """The scenarios in which it was found, each with its transports and their revisions."""
+        scenarios: dict[str, dict[str, list[str]]] = {}
+        for occurrence in self.occurrences:
+            scenario, transport, revision = occurrence.cell.place
+            revisions = scenarios.setdefault(scenario, {}).setdefault(transport, [])
+            revisions += [revision] if revision not in revisions else []
+        return listed([f"{name} ({_transports(found)})" for name, found in scenarios.items()])
+
+    @property
+    def revisions(self) -> list[str]:
+        return sorted({occurrence.cell.revision for occurrence in self.occurrences})
+
+    @property
     def summary(self) -> str:
         """One line, for a defect beneath its cause."""
         runs = len(self.places)
@@ -94,6 +108,10 @@ def _cause_of(defect: Defect) -> str:
     """The requirement that a defect follows from, if all of its occurrences do."""
     cause = defect.finding.follows_from
     return "" if cause == defect.finding.requirement else cause
+
+
+def _transports(found: dict[str, list[str]]) -> str:
+    return "; ".join(f"{transport} {', '.join(sorted(revisions))}" for transport, revisions in found.items())
 
 
 def place_of(cell: CellResult) -> str:

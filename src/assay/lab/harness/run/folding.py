@@ -24,6 +24,8 @@ from .run import CellResult
 
 PIECES: Final = "; "
 """Separates the problems that one finding names."""
+EXITS: Final = frozenset({"CLIENT-01", "CLIENT-03"})
+"""The requirements that a client exits, and without an error. They are the lab's own."""
 _VARYING: Final = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
 Key = tuple[str, str, int, str, str, str]
 """Transport, revision, attempt, check, requirement and what was observed, without numbers and quotations."""
@@ -67,6 +69,19 @@ def _recounted(result: CheckResult, findings: list[Finding]) -> CheckResult:
     binding = [Level(finding.level).binding for finding in findings if not finding.follows_from]
     verdict = Verdict.FAILURE if any(binding) else Verdict.WARNING if binding else Verdict.INFO
     return replace(result, findings=findings, verdict=verdict)
+
+
+def exit_explained(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """The results of a client's trace, where the end of its process follows from what went wrong before."""
+    names = [each.requirement for result in results for each in result.findings]
+    cause = next((name for name in names if name not in EXITS), None)
+    if cause is None:
+        return list(results)
+
+    def folded(finding: Finding) -> Finding:
+        return replace(finding, follows_from=cause) if finding.requirement in EXITS else finding
+
+    return [_recounted(result, [folded(finding) for finding in result.findings]) for result in results]
 
 
 def counted_once(suite: Suite, cells: Sequence[CellResult]) -> list[CellResult]:

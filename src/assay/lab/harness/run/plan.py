@@ -13,7 +13,7 @@ from assay.lab.harness.naming import matches
 from assay.lab.harness.need import unmet
 from assay.lab.harness.reason import Reason, ReasonKind
 from assay.lab.harness.scenario import Scenario
-from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.facts import Facts, Permission
 from assay.lab.harness.transport import Transport
 from assay.revisions.revision import Revision
 
@@ -38,9 +38,19 @@ class Selection(Struct, frozen=True):
     """Globs; empty for all."""
     revisions: tuple[Revision, ...] = ()
     effects: bool = False
+    destructive: bool = False
+    """Whether tools may be called that say that they destroy."""
     load: bool = False
     first: frozenset[Place] = frozenset()
     """Places that run before all others."""
+    skipped: tuple[str, ...] = ()
+    """Globs of scenarios to leave out."""
+
+    @property
+    def permission(self) -> Permission:
+        if self.destructive:
+            return Permission.DESTRUCTIVE
+        return Permission.EFFECTS if self.effects else Permission.READ_ONLY
 
 
 class Cell(Struct, frozen=True):
@@ -58,18 +68,17 @@ class Cell(Struct, frozen=True):
 
 
 def selected(scenarios: Iterable[Scenario], selection: Selection) -> list[Scenario]:
-    if not selection.scenarios:
-        return list(scenarios)
     return [
         scenario
         for scenario in scenarios
-        if any(is_named(scenario, pattern) for pattern in selection.scenarios)
+        if any(is_named(scenario, pattern) for pattern in selection.scenarios or ("*",))
+        and not any(is_named(scenario, pattern) for pattern in selection.skipped)
     ]
 
 
 def is_named(scenario: Scenario, pattern: str) -> bool:
-    """Whether a glob matches one of the scenario's names."""
-    return matches(pattern, scenario.id, scenario.official, *scenario.aliases)
+    """Whether a glob matches one of the scenario's names, or its area."""
+    return matches(pattern, scenario.id, scenario.official, scenario.area, *scenario.aliases)
 
 
 def plan(

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
@@ -18,6 +19,7 @@ from assay.lab.harness.driver.stage import Connect, Stage
 from assay.lab.harness.links.broken_off import BrokenOff, NoAnswer
 from assay.lab.harness.links.link import UNREACHABLE, Link
 from assay.lab.harness.reason import Reason, ReasonKind, stored
+from assay.lab.harness.repeat.scenario_line import Repetition
 from assay.lab.harness.subject.bearer import USUAL, TokenSet
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.out_of_band import OutOfBand
@@ -52,6 +54,8 @@ class Conditions(Struct, frozen=True):
     redaction: Redaction = Redaction()
     tokens: TokenSet = TokenSet()
     out_of_band: OutOfBand = OutOfBand()
+    repetition: Repetition = Repetition()
+    """How a scenario is run again."""
 
 
 class Recording(Struct, frozen=True):
@@ -77,7 +81,9 @@ async def record(
     begin = time.monotonic()
     redaction = conditions.redaction
     target_name = redaction.string(subject.name)
-    recorder = Recorder(Header(revision.date, subject.transport, target_name, name, started), redaction)
+    header = Header(revision.date, subject.transport, target_name, name, started)
+    again = redaction.string(conditions.repetition.line(header))
+    recorder = Recorder(msgspec.structs.replace(header, again=again), redaction)
 
     def connect(peer: Peer, target: Subject = subject) -> Link:
         link = target.link(peer, recorder, revision, name=peer.name, patience=conditions.patience)

@@ -67,6 +67,19 @@ class SubjectRecord(Struct, frozen=True, omit_defaults=True):
     refused: list[UnsupportedRevision] = []
 
 
+class EarlierRun(Struct, frozen=True, omit_defaults=True):
+    """A run of the same subjects before this one, in numbers."""
+
+    started: str
+    seconds: float
+    assay: str = ""
+    failures: int = 0
+    """Broken rules that are binding, each once."""
+    warnings: int = 0
+    outcomes: dict[str, int] = {}
+    """Number of scenario runs by outcome."""
+
+
 class Run(Struct, frozen=True, omit_defaults=True):
     format: int
     assay: str
@@ -88,6 +101,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
     """Failures that the baseline expects, as `scenario` or `scenario:check`."""
     stale: list[str] = []
     """Entries of the baseline that no longer fail."""
+    earlier: list[EarlierRun] = []
+    """Runs of the same subjects before this one, oldest first: not stored, but added for reports."""
 
     @property
     def flaky(self) -> list[Place]:

@@ -6,15 +6,19 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.driver.peer import LONGEST_WAIT
 from assay.lab.harness.links.broken_off import BrokenOff, Unreachable
 from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.subject.access import Access
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts, UnsupportedRevision
+from assay.lab.harness.subject.first_calls import BUDGET, FIRST_CALLS, make_first_calls, provided
 from assay.lab.harness.subject.process_pool import ProcessPool
 from assay.lab.harness.subject.subject import Subject, UrlSubject
 from assay.lab.harness.trace.frame import Kind, Sender
@@ -47,6 +51,8 @@ class RunSettings(Struct, frozen=True):
     """Whether a process on stdio may serve several scenarios; see `process_pool.py`."""
     deadline: float = DEADLINE
     """Seconds for the whole run."""
+    arguments: Mapping[str, Sequence[dict[str, Any]]] = {}
+    """Sets of arguments for each tool, which the user provides."""
 
 
 class SubjectDown(Exception):
@@ -78,6 +84,8 @@ class Runner:
         self._results: dict[int, CellResult] = {}
         self._reported = 0
         self._discovered: list[CellResult] = []
+        self._calls = provided(settings.arguments)
+        """What is known of the tools, on any transport."""
         self._pool = ProcessPool() if settings.shared else None
         self._slots = asyncio.Semaphore(max(1, settings.jobs))
         self._access = Access()
@@ -114,6 +122,19 @@ class Runner:
         self._watch(RunFinished(run))
         return run
 
+    async def discover(self) -> list[SubjectRecord]:
+        """Only discover the subjects and call their tools.
+
+        Raises:
+            SubjectDown: a subject cannot be reached, or does not start.
+        """
+        try:
+            await self._start()
+            await self._plan()
+        finally:
+            await uninterrupted(self._stop())
+        return self._records
+
     async def _run_cells(self) -> None:
         await self._start()
         self._cells = await self._plan()
@@ -137,7 +158,25 @@ class Runner:
         known: dict[Transport, Mapping[Revision, Facts]] = {}
         for transport, subject in self._started.items():
             known[transport] = await self._discover(subject, self._revisions_on(transport))
+            await self._call_tools(subject, known[transport])
         return plan(self._settings.suite, known, self._settings.selection, self._settings.repeat)
+
+    async def _call_tools(self, subject: Subject, supported: Mapping[Revision, Facts]) -> None:
+        """Find out which arguments work, at the newest revision. What is known already is not tried again."""
+        for facts in supported.values():
+            facts.permission = self._settings.selection.permission
+            facts.calls = self._calls
+        newest = max(supported, key=REVISIONS.index, default=None)
+        if newest is None or not supported[newest].permitted_tools:
+            return
+        conditions = self._settings.conditions
+        limit = (BUDGET + LONGEST_WAIT + 1) * conditions.patience
+        conditions = msgspec.structs.replace(conditions, limit=max(limit, conditions.limit))
+        async with self._slots:
+            recording = await record(
+                FIRST_CALLS, subject, newest, make_first_calls, supported[newest], conditions
+            )
+        self._judge_discovery(subject, newest, recording, FIRST_CALLS, "First calls of the tools")
 
     def _name_of(self, subject: Subject) -> str:
         """The redacted name: a URL may contain a key."""
@@ -183,8 +222,15 @@ class Runner:
         self._judge_discovery(subject, revision, recording)
         return recording
 
-    def _judge_discovery(self, subject: Subject, revision: Revision, recording: Recording) -> None:
-        """Judge the recording if the subject supports the revision, or tried to."""
+    def _judge_discovery(
+        self,
+        subject: Subject,
+        revision: Revision,
+        recording: Recording,
+        name: str = DISCOVERY,
+        title: str = "Discovery of the server",
+    ) -> None:
+        """Judge what is recorded before the scenarios, if the subject supports the revision, or tried to."""
         suite, trace, broken = self._settings.suite, recording.trace, recording.broken
         everywhere = [check for check in suite.checks.values() if check.everywhere]
         if not _answers_opening(recording):
@@ -197,8 +243,8 @@ class Runner:
         if not failed and (broken is None or not _answers_opening(recording)):
             return
         result = CellResult(
-            scenario=DISCOVERY,
-            title="Discovery of the server",
+            scenario=name,
+            title=title,
             transport=subject.transport,
             revision=revision.date,
             outcome=Outcome.FAILED if failed else Outcome.INCOMPLETE,
@@ -207,7 +253,7 @@ class Runner:
             **stored(Reason(ReasonKind.BROKE_OFF, str(broken)) if broken else None),
             broke_off=broken is not None,
             checks=checks,
-            area=DISCOVERY,
+            area=name,
         )
         self._discovered.append(self._store(result, trace))
 
@@ -242,7 +288,8 @@ class Runner:
         """Scenarios with effects or load run exclusively, except on stdio, where each has its own process."""
         if cell.transport is Transport.STDIO:
             return nullcontext()
-        alone = cell.scenario.effects or cell.scenario.load or cell.scenario.exclusive
+        scenario = cell.scenario
+        alone = scenario.effects or scenario.load or scenario.exclusive or cell.facts.has_effects
         return self._access.exclusive() if alone else self._access.shared()
 
     def _problem(self, ending: Ending) -> str:

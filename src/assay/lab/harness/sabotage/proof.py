@@ -14,6 +14,7 @@ from assay.revisions.registry import REVISIONS
 from .client_saboteur import ClientSaboteur
 from .client_trial import client_trials, run_client_trial
 from .fault import Fault
+from .repetition import Repeated, is_repeatable, repeat_lines
 from .saboteur import Saboteur
 from .testbed import Testbed
 from .trial import F, Trial, TrialResult, run_trial, server_trials
@@ -63,6 +64,13 @@ def missed(results: Iterable[TrialResult]) -> Iterator[str]:
             )
 
 
+def idle(results: Iterable[TrialResult], suite: Suite) -> Iterator[str]:
+    """A line for each result of a check that caught nothing, although all saboteurs of the suite ran."""
+    catching = {name for result in results for name in result.caught_by}
+    every = dict.fromkeys(name for check in suite.checks.values() for name in check.results)
+    return (f"{name}: no saboteur shows that it can fail" for name in every if name not in catching)
+
+
 async def run_trials(saboteurs: Sequence[Fault], suite: Suite, *, quick: bool = False) -> list[TrialResult]:
     """Run the trials of these saboteurs, those of servers grouped by the testbed that they need.
 
@@ -74,6 +82,17 @@ async def run_trials(saboteurs: Sequence[Fault], suite: Suite, *, quick: bool = 
     for (server, _), group in sorted(_by_testbed(servers, suite).items()):
         async with Testbed(server, group[0].double) as testbed:
             results += await _run_server_trials(testbed, group, suite, quick)
+    return results
+
+
+async def run_lines(saboteurs: Sequence[Fault], suite: Suite) -> list[Repeated]:
+    """Run the lines of the findings that catch these saboteurs of servers."""
+    servers = [saboteur for saboteur in saboteurs if isinstance(saboteur, Saboteur)]
+    results: list[Repeated] = []
+    for (server, _), group in sorted(_by_testbed(servers, suite).items()):
+        if any(map(is_repeatable, group)):
+            async with Testbed(server, group[0].double) as testbed:
+                results += await repeat_lines(group, suite, testbed)
     return results
 
 

@@ -11,7 +11,8 @@ import msgspec
 
 from assay.lab.harness.run.recording import Conditions, record
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
-from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.facts import Facts, Permission, ToolCalls
+from assay.lab.harness.subject.first_calls import FIRST_CALLS, make_first_calls
 from assay.lab.harness.subject.registry_entry import KINDS, entry_of
 from assay.lab.harness.subject.subject import Subject, served
 from assay.lab.harness.transport import Transport
@@ -75,8 +76,22 @@ class Testbed:
         self.known = {
             transport: facts[upstream] for transport, upstream in UPSTREAM.items() if upstream in facts
         }
+        await self._call_tools(facts)
         self._register(facts)
         return self
+
+    async def _call_tools(self, facts: Mapping[Transport, Mapping[Revision, Facts]]) -> None:
+        """Allow and try the tools of a server of which none says that it only reads."""
+        calls: dict[str, ToolCalls] = {}
+        for upstream, by_revision in facts.items():
+            for revision, known in reversed(list(by_revision.items())):
+                if known.tools and not known.read_only_tools:
+                    known.permission, known.calls = Permission.EFFECTS, calls
+                    if not calls:
+                        async with self._healthy(upstream, revision) as subject:
+                            await record(
+                                FIRST_CALLS, subject, revision, make_first_calls, known, self.conditions
+                            )
 
     def _register(self, facts: Mapping[Transport, Mapping[Revision, Facts]]) -> None:
         """Give the server a registry entry that matches it, so that only a fault contradicts the entry."""

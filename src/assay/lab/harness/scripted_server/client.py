@@ -24,8 +24,11 @@ CONTEXT: Final = "MCP_CONFORMANCE_CONTEXT"
 VERSION: Final = "MCP_CONFORMANCE_PROTOCOL_VERSION"
 ATTACHED: Final = "an attached client"
 """The name of a client that the lab does not start."""
+UNABLE: Final = 127
+"""The exit status of a client that cannot do what the scenario asks for."""
 TAIL, WIDTH, LONGEST = 3, 200, 8 * 1024
 """A report quotes at most so many lines of standard error, characters of a line, and bytes in all."""
+ERROR: Final = "Error"
 GRACE: Final = 2.0
 """Seconds between SIGTERM and SIGKILL, and for the rest of the output to arrive."""
 LINGER, INTERVAL = 0.5, 0.02
@@ -60,9 +63,21 @@ class ClientExit(Struct, frozen=True):
 
     @property
     def last_words(self) -> tuple[str, ...]:
-        """The last lines of standard error, for a report."""
+        """The last lines of standard error, for a report; with the one that names the error, since some
+        runtimes write more below it."""
         lines = [line.rstrip() for line in self.stderr[-LONGEST:].decode(errors="replace").splitlines()]
-        return tuple(line[:WIDTH] for line in lines if line)[-TAIL:]
+        lines = [line[:WIDTH] for line in lines if line]
+        last = lines[-TAIL:]
+        naming = [line for line in lines if ERROR in line]
+        if naming and not any(ERROR in line for line in last):
+            return (naming[-1], *last[1:])
+        return tuple(last)
+
+
+def said_unable(client_exit: ClientExit) -> str:
+    """The client's own words, if it has any."""
+    words = client_exit.last_words[-1:]
+    return f"the client says so, with exit status {UNABLE}" + "".join(f": {word}" for word in words)
 
 
 class Client(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -14,8 +14,9 @@ from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.links.broken_off import Gone
 from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.run.conclusion import UNOBSERVED, outcome_of
+from assay.lab.harness.run.folding import exit_explained
 from assay.lab.harness.run.plan import Cell
-from assay.lab.harness.run.recording import judge, now
+from assay.lab.harness.run.recording import judge, not_applicable, now
 from assay.lab.harness.run.run import CellResult
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.subject.process import describe_exit
@@ -25,7 +26,7 @@ from assay.lab.harness.trace.shape import prepare
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Outcome
 
-from .client import Client, ClientExit, ClientSetup
+from .client import UNABLE, Client, ClientExit, ClientSetup, said_unable
 from .client_script import ClientScript
 from .stage import ClientStage
 
@@ -65,11 +66,20 @@ async def run_client(
     with suppress(Flooded):  # the recorder is full: `_invalid` reports that
         _mark_exit(recorder, client_exit)
     trace = recorder.trace(closed=not client_exit.stopped)
+    seconds = round(time.monotonic() - begin, 4)
+    if client_exit.status == UNABLE:
+        return ClientRun(_unable(cell, client_exit, seconds), trace, client_exit)
     invalid = _invalid(recorder, trace, client_exit, limit)
     result = _judge(cell, suite, trace, broke_off=bool(invalid))
     reason = _reason(result.outcome, invalid, client_exit)
-    seconds = round(time.monotonic() - begin, 4)
     return ClientRun(msgspec.structs.replace(result, **stored(reason), seconds=seconds), trace, client_exit)
+
+
+def _unable(cell: Cell, client_exit: ClientExit, seconds: float) -> CellResult:
+    """What a client says that it cannot do is not held against it."""
+    reason = Reason(ReasonKind.NOT_APPLICABLE, said_unable(client_exit))
+    result = not_applicable(msgspec.structs.replace(cell, reason=reason))
+    return msgspec.structs.replace(result, seconds=seconds)
 
 
 def _recorder(cell: Cell, client: Client) -> Recorder:
@@ -103,7 +113,7 @@ def _setup(cell: Cell, stage: ClientStage) -> ClientSetup:
 
 def _judge(cell: Cell, suite: Suite, trace: Trace, *, broke_off: bool) -> CellResult:
     scenario = cell.scenario
-    checks = judge(suite, suite.judging(scenario), trace)
+    checks = exit_explained(judge(suite, suite.judging(scenario), trace))
     return CellResult(
         scenario=scenario.id,
         title=scenario.title,
@@ -123,7 +133,10 @@ def _mark_exit(recorder: Recorder, client_exit: ClientExit) -> None:
     if client_exit.stopped:
         recorder.mark("client/process", TIMED_OUT)
     elif client_exit.status is not None:
-        recorder.record(Sender.SUBJECT, "client/process", Kind.EXIT, status=client_exit.status)
+        info: dict[str, Any] = {"status": client_exit.status}
+        if client_exit.status and client_exit.last_words:
+            info["error"] = client_exit.last_words[-1]
+        recorder.record(Sender.SUBJECT, "client/process", Kind.EXIT, **info)
 
 
 def _invalid(recorder: Recorder, trace: Trace, client_exit: ClientExit, limit: float) -> str:

@@ -24,6 +24,12 @@ class ClientScript(Struct, frozen=True):
     """The path of the endpoint."""
     may_fail: bool = False
     """A non-zero exit status is not a failure in this scenario."""
+    any_capabilities: bool = False
+    """The scenario also proves something about a client that does not declare `capabilities`."""
+    timeouts: bool = False
+    """The server never answers a call, so that only the `timeout` of its step ends it."""
+    pages: bool = False
+    """The scenario is about lists of several pages."""
 
     @property
     def context(self) -> Json:

@@ -1,7 +1,7 @@
 """Discovery: the revisions a subject supports, the capabilities it declares and the items it lists.
 
 Support is tried, not asked for: a server supports a handshake revision if it agrees on it, and a revision
-without handshake if it answers a request of that revision.
+without handshake if it serves a request of that revision, be it `server/discover` or a list.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, Final
 from assay.lab.harness.driver.message_meta import SERVER_KEY
 from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.driver.stage import Stage, try_open
+from assay.lab.harness.links.broken_off import BrokenOff
 from assay.lab.harness.transport import GUARDED, Transport
 from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening
@@ -77,17 +78,39 @@ async def _by_handshake(peer: Peer) -> Facts | UnsupportedRevision:
 async def _by_request(peer: Peer) -> Facts | UnsupportedRevision:
     reply = await peer.request("server/discover")
     if not reply.is_result:
-        return UnsupportedRevision(peer.revision.date, _reason("server/discover", reply, None))
+        reason = _reason("server/discover", reply, None)
+        return await _by_service(peer) or UnsupportedRevision(peer.revision.date, reason)
     versions = reply.result.get("supportedVersions")
     # A server may list its versions in reply to a request of a revision that it does not support.
     if isinstance(versions, list) and peer.revision.date not in versions:
         listed = ", ".join(map(str, versions)) or "no version"
-        return UnsupportedRevision(
-            peer.revision.date, f"server/discover was answered with support for {listed}"
-        )
+        reason = f"server/discover was answered with support for {listed}"
+        return await _by_service(peer) or UnsupportedRevision(peer.revision.date, reason)
     meta = _object(reply.result.get("_meta"))
     capabilities = _object(reply.result.get("capabilities"))
     return Facts(peer.revision.date, capabilities, _object(meta.get(SERVER_KEY)))
+
+
+async def _by_service(peer: Peer) -> Facts | None:
+    """The facts about a server that serves lists of this revision, whatever `server/discover` says; None if
+    it serves none. What it lists counts as declared.
+
+    Only results of these revisions have `resultType`: a server may answer the methods of others without any
+    handshake.
+    """
+    capabilities: dict[str, Any] = {}
+    server: dict[str, Any] = {}
+    for capability, method, key, _ in LISTS:
+        if capability not in capabilities:
+            try:
+                result = (await peer.request(method)).result
+            except BrokenOff:
+                # The answer to `server/discover` has shown that the server is there.
+                return None
+            if isinstance(result.get("resultType"), str) and isinstance(result.get(key), list):
+                capabilities[capability] = {}
+                server = server or _object(_object(result.get("_meta")).get(SERVER_KEY))
+    return Facts(peer.revision.date, capabilities, server) if capabilities else None
 
 
 _OPENINGS: Final = {Opening.HANDSHAKE: _by_handshake, Opening.PER_REQUEST: _by_request}

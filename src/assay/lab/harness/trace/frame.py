@@ -64,6 +64,8 @@ class Header(Struct, frozen=True, omit_defaults=True):
     """Whether the scenario ran to its end; if it did not, a missing message proves nothing."""
     role: str = "server"
     """Role of the subject."""
+    again: str = ""
+    """The command that runs the scenario again."""
 
 
 class Frame(Struct, frozen=True):

@@ -220,7 +220,16 @@ class Trace:
 
     def exchanges(self, *methods: str) -> Iterator[Exchange]:
         """The driver's requests of these methods, or all, sentinels included."""
+        if len(methods) == 1:
+            return iter(self._by_method.get(methods[0], ()))
         return (exchange for exchange in self.all_exchanges if not methods or exchange.method in methods)
+
+    @cached_property
+    def _by_method(self) -> dict[str, list[Exchange]]:
+        by_method: dict[str, list[Exchange]] = defaultdict(list)
+        for exchange in self.all_exchanges:
+            by_method[exchange.method].append(exchange)
+        return by_method
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
@@ -239,9 +248,15 @@ class Trace:
         return frozenset(mark.channel for mark in self.marks(STILL_OPEN))
 
     def marks(self, label: str) -> Iterator[Frame]:
-        return (
-            frame for frame in self.frames if frame.kind is Kind.MARK and frame.info.get("label") == label
-        )
+        return iter(self._marks.get(label, ()))
+
+    @cached_property
+    def _marks(self) -> dict[str, list[Frame]]:
+        marks: dict[str, list[Frame]] = defaultdict(list)
+        for frame in self.frames:
+            if frame.kind is Kind.MARK and isinstance(label := frame.info.get("label"), str):
+                marks[label].append(frame)
+        return marks
 
     def probes(self, *labels: str) -> Iterator[Probe]:
         """The completed attempts with these labels, or all. An attempt that broke off proves nothing."""

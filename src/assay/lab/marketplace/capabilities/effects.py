@@ -10,7 +10,7 @@ from typing import Any, Final
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_result, scenario
 from assay.lab.harness.need import A_READ_ONLY_TOOL, Need
 from assay.lab.harness.sabotage.saboteur import Saboteur, newest_of_each_kind
-from assay.lab.harness.subject.facts import Facts, hints
+from assay.lab.harness.subject.facts import Facts, Permission, hints
 from assay.lab.harness.subject.registry_entry import as_object
 from assay.lab.harness.trace.digest import DESCRIPTION, digest_of, digest_of_json, is_digest
 from assay.lab.harness.transport import Transport
@@ -26,7 +26,9 @@ PREFIX: Final = "CONF-CAP-03.tools"
 
 def _changing_tools(facts: Facts) -> list[Json]:
     tools = [tool for tool in facts.tools if hints(tool).get("readOnlyHint") is not True]
-    return [tool for tool in tools if isinstance(tool.get("name"), str)][:MOST]
+    named = [tool for tool in tools if isinstance(tool.get("name"), str) and not facts.is_slow(tool)]
+    # Without permission for effects, this scenario only runs in trials.
+    return [tool for tool in named if facts.permission is Permission.READ_ONLY or facts.permits(tool)][:MOST]
 
 
 A_CHANGING_TOOL: Final = Need(

@@ -22,7 +22,6 @@ from assay.lab.harness import (
     on_response,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, declared, param_headers
 from assay.lab.harness.driver.peer import Peer, Pending, encode
 from assay.lab.harness.links.http import has_comment
@@ -58,8 +57,8 @@ async def _enable_logs(stage: Stage, peer: Peer) -> None:
 async def _start_calls(stage: Stage, peer: Peer) -> list[Pending]:
     """Call read-only tools with a preference for streams, and ask for logs and progress."""
     pending = []
-    for tool in stage.facts.read_only_tools[:ENOUGH]:
-        arguments = arguments_for(tool)
+    for tool in stage.facts.quick_tools[:ENOUGH]:
+        arguments = stage.facts.arguments_for(tool)
         meta: Json = {"progressToken": f"of-{tool['name']}"}
         if stage.revision.logs_on_demand:
             meta[LOG_LEVEL_KEY] = "debug"

@@ -29,7 +29,7 @@ function detailView(cell, check) {
   const findings = check.findings || [];
   const cited = new Set(findings.flatMap((finding) => finding.frames));
   const detail = make('div', { class: 'detail' });
-  some(detail, findings, (finding) => findingView(finding, titleOf(check)), FINDINGS, 'finding');
+  some(detail, distinct(findings), (group) => findingView(group, titleOf(check)), FINDINGS, 'finding');
   if (!findings.length) detail.append(quietView(check));
   detail.append(evidenceView(cell, cited));
   return detail;
@@ -43,7 +43,18 @@ function quietView(check) {
     make('p', { class: 'muted' }, rows.length ? 'Cites ' : '', ...rows.flatMap((row) => [row, ' '])));
 }
 
-function findingView(finding, shown) {
+// Findings that say the same about different frames are shown once.
+function distinct(findings) {
+  const groups = new Map();
+  for (const finding of findings) {
+    const key = [finding.requirement, finding.title, finding.expected, finding.observed].join('\n');
+    groups.set(key, [...(groups.get(key) || []), finding]);
+  }
+  return [...groups.values()];
+}
+
+function findingView(group, shown) {
+  const [finding, ...others] = group;
   return make('article', { class: 'finding' },
     finding.title && finding.title !== shown ? make('h5', {}, plain(finding.title)) : '',
     make('p', { class: 'rule' }, link(finding.link, finding.requirement), make('b', {}, ' ' + finding.level + ' '),
@@ -52,7 +63,9 @@ function findingView(finding, shown) {
     make('dl', { class: 'beside' },
       make('div', {}, make('dt', {}, 'Expected'), make('dd', {}, plain(finding.expected))),
       make('div', { class: 'observed' }, make('dt', {}, 'Observed'), make('dd', {}, plain(finding.observed)))),
+    finding.fix ? make('p', { class: 'fix' }, make('b', {}, 'Fix '), ...ticked(finding.fix)) : '',
     finding.reproduce ? reproduceView(finding) : '',
+    others.length ? make('p', { class: 'again' }, 'The same in ' + count(others.length, 'other exchange') + '.') : '',
     finding.excerpt ? make('pre', { class: 'excerpt', tabindex: '0' }, plain(finding.excerpt.join('\n'))) : '');
 }
 
@@ -64,5 +77,5 @@ function followsText(finding) {
 }
 
 function reproduceView(finding) {
-  return make('div', { class: 'reproduce' }, make('h5', {}, 'Reproduce'), commandLine(finding.reproduce));
+  return make('div', { class: 'reproduce' }, make('h5', {}, 'Repeat'), commandLine(finding.reproduce));
 }

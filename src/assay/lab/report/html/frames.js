@@ -6,7 +6,9 @@ const FIRST = 24; // frames shown if none is cited
 
 function framesOf(cell) {
   const stored = byId('trace-' + cell.number);
-  return stored && JSON.parse(stored.textContent);
+  const frames = stored && JSON.parse(stored.textContent);
+  if (frames) frames.forEach((frame, n) => { if (n) frame.after = frame.t - frames[n - 1].t; });
+  return frames;
 }
 
 function evidenceView(cell, cited) {
@@ -79,6 +81,9 @@ function gapView(piece, frames, cited, view) {
 
 const seconds = (time) => time.toFixed(3) + ' s';
 
+// The time since the frame before it: how long each step took.
+const step = (frame) => (frame.after === undefined ? '' : ' +' + (frame.after * 1000).toFixed(frame.after < 0.01 ? 1 : 0) + ' ms');
+
 function arrowView(frame, isCited) {
   const side = frame.kind === 'mark' ? 'mark' : isByClient(frame) ? 'rightward' : 'leftward';
   const body = make('div', { class: 'body', hidden: true });
@@ -94,7 +99,8 @@ function arrowView(frame, isCited) {
   const still = ['end', 'exit', 'control', 'errors'].includes(frame.kind) ? 'still' : '';
   const marks = ['frame', side, isCited ? 'cited' : '', frame.bad ? 'bad' : still];
   return make('li', { class: marks.filter(Boolean).join(' ') },
-    make('span', { class: 'time' }, make('b', {}, '#' + frame.n), ' ' + seconds(frame.t)),
+    make('span', { class: 'time' }, make('b', {}, '#' + frame.n), ' ' + seconds(frame.t),
+      make('small', {}, step(frame))),
     make('div', { class: 'lane' }, button), make('span', { class: 'channel' }, frame.channel), body);
 }
 

@@ -60,6 +60,7 @@ function showList() {
   const linked = Math.floor(Math.max(0, runs.findIndex(({ cell }) => cell.key === state.run)) / PAGE);
   const page = Math.min(last, state.page ? Number(state.page) - 1 || 0 : linked);
   const shown = runs.slice(page * PAGE, (page + 1) * PAGE);
+  warned.clear();
   byId('runs').replaceChildren(...shown.map(runView));
   if (!shown.length) byId('runs').append(make('p', { class: 'muted' }, 'No matches.'));
   const findings = runs.reduce((sum, { cell }) => sum + cell.checks.filter(isFinding).length, 0);
@@ -93,6 +94,7 @@ function runView({ cell, checks }) {
       make('i', { class: 'dot ' + styleOf(cell.outcome) }),
       make('code', {}, plain(cell.scenario)),
       make('span', { class: 'title' }, plain(cell.title)),
+      make('span', { class: 'took' }, cell.seconds ? cell.seconds.toFixed(2) + ' s' : ''),
       make('span', { class: 'place' }, cell.transport + ' \u00b7 ' + cell.revision + attempt),
       make('span', { class: 'outcome ' + styleOf(cell.outcome) }, cell.outcome)));
   const view = make('section', { class: 'run' + (open ? ' open' : ''), 'aria-label': cell.key }, head);
@@ -111,11 +113,27 @@ function openChecks(cell) {
   return some(list, checks, (check) => checkView(cell, check), Math.max(OPEN, at + 1), 'check');
 }
 
+// Warnings that a run above shows already: the same one in fifty runs is one line in each.
+const warned = new Set();
+
+function isRepeated(check) {
+  if (check.verdict !== 'WARNING') return false;
+  const repeated = warned.has(check.id);
+  warned.add(check.id);
+  return repeated;
+}
+
 function closedChecks(cell, matching) {
-  const checks = matching.length ? matching : cell.checks.filter(isFinding);
+  const every = matching.length ? matching : cell.checks.filter(isFinding);
+  const repeated = matching.length ? [] : every.filter(isRepeated);
+  const checks = every.filter((check) => !repeated.includes(check));
   const list = make('ul', { class: 'checks' });
   list.append(...findingsFirst(checks).slice(0, CLOSED).map((check) => checkView(cell, check)));
   const left = checks.length - CLOSED;
   if (left > 0) list.append(make('li', { class: 'muted' }, 'and ' + count(left, 'more check') + ': open the run'));
-  return checks.length ? list : document.createDocumentFragment();
+  if (repeated.length) {
+    const names = repeated.map((check) => plain(check.id)).join(', ');
+    list.append(make('li', { class: 'muted' }, count(repeated.length, 'warning') + ' as above: ' + names));
+  }
+  return every.length ? list : document.createDocumentFragment();
 }

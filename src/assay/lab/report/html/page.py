@@ -10,14 +10,16 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from assay.lab.harness.run.conclusion import conclude
+from assay.lab.harness.run.remark import remarks
 from assay.lab.harness.run.run import Run
+from assay.lab.harness.verdict import Verdict
 from assay.lab.suites import suite_named
 
 from .block import as_source, block, plain, template, ticked
 from .coverage import Coverage, coverage
 from .entries import entries
 from .evidence import evidence
-from .summary import MOST, broken, link, matrix, outcome_parts, remarks, style
+from .summary import MOST, broken, link, matrix, outcome_parts, style, trend
 
 HOME: Final = Path(__file__).parent
 SCRIPTS: Final = ("element.js", "state.js", "frames.js", "check.js", "list.js", "page.js")
@@ -29,6 +31,7 @@ def render(run: Run) -> str:
     by_cell = evidence(run)
     script, styles = _concatenated(SCRIPTS), _concatenated(STYLES)
     rules = broken(run)
+    warnings = [rule for rule in rules[:MOST] if rule.verdict is Verdict.WARNING]
     page = _template().render(
         run=run,
         link=link,
@@ -41,9 +44,11 @@ def render(run: Run) -> str:
         conclusion=conclude(run).value,
         outcomes=outcome_parts(run),
         matrix=matrix(run),
-        broken=rules[:MOST],
+        broken=[rule for rule in rules[:MOST] if rule not in warnings],
+        warnings=warnings,
         more_broken=len(rules) - MOST,
         remarks=list(remarks(run)),
+        trend=trend(run),
         coverage=_coverage(run),
     )
     # Pure ASCII survives any pipe, whatever its encoding.

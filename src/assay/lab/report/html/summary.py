@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from assay.lab.harness.run.account import Row, account
 from assay.lab.harness.run.conclusion import outcomes
 from assay.lab.harness.run.defect import Defect, defects
-from assay.lab.harness.run.run import Run
+from assay.lab.harness.run.history import summary
+from assay.lab.harness.run.run import EarlierRun, Run
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 
 from .entries import area, keys
@@ -86,13 +87,15 @@ class Broken(Struct, frozen=True):
     check: CheckResult
     finding: Finding
     verdict: Verdict
-    place: str
     places: int
     link: str
     expected: bool
     """Whether the baseline expects it."""
     consequences: list[str]
     """What follows from it, in one line each."""
+    revisions: list[str]
+    rows: list[Row]
+    """The same as in the other reports."""
 
 
 def style(word: str) -> str:
@@ -156,21 +159,35 @@ def _broken(defect: Defect, key_of: dict[int, str]) -> Broken:
         defect.check,
         defect.finding,
         defect.verdict,
-        place=f"{cell.scenario} on {cell.transport} at {cell.revision}",
         places=len({id(occurrence.cell) for occurrence in defect.occurrences}),
         link=link(run=key_of[id(cell)], check=defect.check.id),
         expected=defect.expected,
         consequences=[consequence.summary for consequence in defect.consequences],
+        revisions=defect.revisions,
+        rows=account(defect),
     )
 
 
-def remarks(run: Run) -> Iterator[str]:
-    if run.problem:
-        yield run.problem
-    if run.interrupted:
-        yield "the run was interrupted: this page shows the results up to that point"
-    if run.expired:
-        yield "the deadline of the run passed: this page shows the results up to that point"
-    yield from (f"stale in the baseline: {entry}" for entry in run.stale)
-    for scenario, transport, revision in run.flaky:
-        yield f"flaky: {scenario} ({transport}, {revision}) had different outcomes when repeated"
+class Column(Struct, frozen=True):
+    """One run in the trend, with the heights of its parts in percent of the highest."""
+
+    run: EarlierRun
+    failures: float
+    warnings: float
+    place: int
+
+    @property
+    def date(self) -> str:
+        return self.run.started[:16].replace("T", " ")
+
+
+def trend(run: Run) -> list[Column]:
+    """Broken rules in earlier runs and this one; nothing if it is the first."""
+    if not run.earlier:
+        return []
+    every = [*run.earlier, summary(run)]
+    highest = max(1, *(each.failures + each.warnings for each in every))
+    return [
+        Column(each, 100 * each.failures / highest, 100 * each.warnings / highest, place)
+        for place, each in enumerate(every)
+    ]

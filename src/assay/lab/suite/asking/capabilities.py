@@ -25,7 +25,7 @@ from assay.lab.harness.driver.question import (
     declare_for,
     questions,
 )
-from assay.lab.harness.need import A_PROMPT, A_READ_ONLY_TOOL, either
+from assay.lab.harness.need import A_CALLABLE_TOOL, A_PROMPT, either
 
 from .question import FORMS_AND_TEXT, edited_questions, safe_requests
 
@@ -35,7 +35,7 @@ from .question import FORMS_AND_TEXT, edited_questions, safe_requests
 @scenario(
     "Use tools and prompts as a client that declares few or no capabilities",
     exercises=("asking.declared-only",),
-    needs=(either(A_READ_ONLY_TOOL, A_PROMPT),),
+    needs=(either(A_CALLABLE_TOOL, A_PROMPT),),
 )
 async def drive_undeclared(stage: Stage) -> None:
     for capabilities in ({}, FORMS_AND_TEXT):
@@ -47,7 +47,11 @@ async def drive_undeclared(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("Clients are asked only for what they declared", requirements=("EL-03", "SMP-03", "RT-08"))
+@check(
+    "Clients are asked only for what they declared",
+    requirements=("EL-03", "SMP-03", "RT-08"),
+    everywhere=True,
+)
 def judge_declared_only(trace: Trace) -> Iterator[Observation]:
     received = list(questions(trace, *_RULES))
     for question in received:

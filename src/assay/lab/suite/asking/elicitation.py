@@ -32,7 +32,7 @@ from assay.lab.harness.driver.question import (
     questions,
     rounds_of,
 )
-from assay.lab.harness.need import A_PROMPT, A_READ_ONLY_TOOL, either
+from assay.lab.harness.need import A_CALLABLE_TOOL, A_PROMPT, either
 from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.json_schema import value_problem
 from assay.lab.harness.trace.message import Message
@@ -81,7 +81,7 @@ async def drive_other_tools(stage: Stage) -> None:
 @scenario(
     "Answer the questions of prompts and read-only tools in every way",
     exercises=EXERCISED,
-    needs=(either(A_READ_ONLY_TOOL, A_PROMPT),),
+    needs=(either(A_CALLABLE_TOOL, A_PROMPT),),
 )
 async def drive_read_only(stage: Stage) -> None:
     peer = await stage.open(**ALL_CAPABILITIES)
@@ -98,7 +98,9 @@ PRIMITIVE: Final = ("string", "number", "integer", "boolean")
 LINK: Final = re.compile(r"\bhttps?://", re.IGNORECASE)
 
 
-@check("Elicitations are complete, and forms are flat", requirements=("EL-04", "EL-06", "EL-31"))
+@check(
+    "Elicitations are complete, and forms are flat", requirements=("EL-04", "EL-06", "EL-31"), everywhere=True
+)
 def judge_elicitation(trace: Trace) -> Iterator[Observation]:
     for question in questions(trace, ELICIT):
         message = question.params.get("message")
@@ -155,6 +157,7 @@ DEVELOPMENT: Final = (".localhost", ".local", ".test", ".internal")
 @check(
     "Elicitations in url mode are complete and safe",
     requirements=("EL-07", "EL-08", "EL-20", "EL-21", "EL-30", "EL-32"),
+    everywhere=True,
 )
 def judge_url_mode(trace: Trace) -> Iterator[Observation]:
     for question in questions(trace, ELICIT):
@@ -225,7 +228,9 @@ def _is_development(host: str) -> bool:
         return False
 
 
-@check("Completion notices name an elicitation of the same connection", requirements=("EL-17",))
+@check(
+    "Completion notices name an elicitation of the same connection", requirements=("EL-17",), everywhere=True
+)
 def judge_completion_notice(trace: Trace) -> Iterator[Observation]:
     ids = [
         (question.frames[0], question.params.get("elicitationId")) for question in questions(trace, ELICIT)

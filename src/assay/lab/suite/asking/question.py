@@ -17,7 +17,7 @@ from assay.lab.harness.links.broken_off import NoAnswer
 from assay.lab.harness.naming import id_of
 from assay.lab.harness.need import Need
 from assay.lab.harness.sabotage.saboteur import Saboteur
-from assay.lab.harness.subject.facts import Facts, hints
+from assay.lab.harness.subject.facts import Facts
 
 ALL_CAPABILITIES: Final[Mapping[str, Any]] = {
     "elicitation": {"form": {}, "url": {}},
@@ -34,11 +34,11 @@ Send = Callable[[], Awaitable[Reply]]
 
 
 def safe_requests(peer: Peer, facts: Facts) -> Iterator[Send]:
-    """Prompts and read-only tools; first those whose description mentions questions."""
-    asking = [tool for tool in matching_tools(ASKING, facts) if hints(tool).get("readOnlyHint") is True]
-    others = [tool for tool in facts.read_only_tools if tool not in asking]
+    """Prompts and callable tools; first those whose description mentions questions."""
+    asking = [tool for tool in facts.callable_tools if tool in matching_tools(ASKING, facts)]
+    others = [tool for tool in facts.quick_tools if tool not in asking]
     for tool in [*asking, *others][:MAX_REQUESTS]:
-        yield partial(converse_with, peer, tool, arguments_for(tool))
+        yield partial(converse_with, peer, tool, facts.arguments_for(tool))
     for prompt in facts.prompts[:MAX_REQUESTS]:
         params = {"name": prompt.get("name"), "arguments": prompt_arguments(prompt)}
         yield partial(converse, peer, "prompts/get", params)
@@ -47,7 +47,7 @@ def safe_requests(peer: Peer, facts: Facts) -> Iterator[Send]:
 def requests_with_effects(peer: Peer, facts: Facts) -> Iterator[Send]:
     """Tools that are not read-only and whose description mentions questions."""
     for tool in _asking_tools_with_effects(facts):
-        yield partial(converse_with, peer, tool, arguments_for(tool))
+        yield partial(converse_with, peer, tool, facts.arguments_for(tool))
 
 
 def _asking_tools_with_effects(facts: Facts) -> list[dict[str, Any]]:

@@ -14,7 +14,11 @@ from .question import edited_questions, on_question
 # --- how it is judged
 
 
-@check("Sampling requests hold a valid conversation", requirements=("SMP-05", "SMP-06", "SMP-07", "SMP-08"))
+@check(
+    "Sampling requests hold a valid conversation",
+    requirements=("SMP-05", "SMP-06", "SMP-07", "SMP-08"),
+    everywhere=True,
+)
 def judge_sampling(trace: Trace) -> Iterator[Observation]:
     for question in questions(trace, SAMPLE):
         context = question.params.get("includeContext", "none")

@@ -87,6 +87,7 @@ def judge_endpoint(trace: Trace) -> Iterator[Observation]:
     "An accepted notification gets 202 and no body, a refused one an error status",
     requirements=("HTTP-10", "HTTP-11"),
     transports=HTTP_ONLY,
+    everywhere=True,
 )
 def judge_accepted_notification(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:

@@ -19,7 +19,6 @@ from assay.lab.harness import (
     on_reply,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.message_meta import VERSION_KEY
 from assay.lab.harness.need import Need
 from assay.lab.harness.subject.facts import Facts
@@ -57,9 +56,9 @@ def _safe_request(facts: Facts) -> tuple[str, str, dict[str, Any]] | None:
     for resource in facts.resources:
         if isinstance(uri := resource.get("uri"), str):
             return "resources/read", uri, {"uri": uri}
-    for tool in facts.read_only_tools:
+    for tool in facts.quick_tools:
         if isinstance(name := tool.get("name"), str):
-            return "tools/call", name, {"name": name, "arguments": arguments_for(tool)}
+            return "tools/call", name, {"name": name, "arguments": facts.arguments_for(tool)}
     for prompt in facts.prompts:
         if isinstance(name := prompt.get("name"), str):
             return "prompts/get", name, {"name": name}
@@ -67,7 +66,7 @@ def _safe_request(facts: Facts) -> tuple[str, str, dict[str, Any]] | None:
 
 
 A_NAMED_REQUEST: Final = Need(
-    lambda facts: _safe_request(facts) is not None, "has no resource, read-only tool or prompt"
+    lambda facts: _safe_request(facts) is not None, "has no resource, prompt or tool that may be called"
 )
 
 

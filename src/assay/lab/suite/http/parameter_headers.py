@@ -20,7 +20,7 @@ from assay.lab.harness import (
     on_result,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for, value_for
+from assay.lab.harness.driver.argument import value_for
 from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.trace import Call, Exchange
 from assay.lab.harness.transport import HTTP_ONLY
@@ -62,9 +62,10 @@ async def drive_param_annotations(stage: Stage) -> None:
 async def drive_param_headers(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")
-    tool = next(tool for tool in stage.facts.read_only_tools if usable(tool))
+    tool = next(tool for tool in stage.facts.callable_tools if usable(tool))
     marks = usable(tool)
-    arguments = {**arguments_for(tool), **{mark.path[0]: value_for(mark.schema) for mark in marks}}
+    marked = {mark.path[0]: value_for(mark.schema) for mark in marks}
+    arguments = {**marked, **stage.facts.arguments_for(tool)}
     await peer.call(tool, arguments)
     first, (name,) = marks[0].header, marks[0].path
     for value in (None, "of-another-kind", "caf\N{LATIN SMALL LETTER E WITH ACUTE}"):
@@ -84,7 +85,11 @@ TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 MIRRORED_TYPES: Final = {"integer", "string", "boolean", "null"}
 
 
-@check("Every `x-mcp-header` is valid", requirements=("XH-02", "XH-03", "XH-04", "XH-05", "XH-06", "XH-07"))
+@check(
+    "Every `x-mcp-header` is valid",
+    requirements=("XH-02", "XH-03", "XH-04", "XH-05", "XH-06", "XH-07"),
+    everywhere=True,
+)
 def judge_param_annotations(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("tools/list"):
         for tool in exchange.objects("tools"):

@@ -60,6 +60,7 @@ MIN_DIFFERENCE: Final = 6
     "Session ids are visible ASCII and cannot be guessed",
     requirements=("HTTP-36", "HTTP-37"),
     transports=HTTP_ONLY,
+    everywhere=True,
 )
 def judge_session_id(trace: Trace) -> Iterator[Observation]:
     ids = [(call, session) for call in trace.calls if (session := new_session_id(call)) is not None]

@@ -168,6 +168,7 @@ def _is_other_refusal(call: Call, trace: Trace) -> bool:
     "An unsupported version gets 400 and the list of supported ones",
     requirements=("HTTP-51",),
     transports=HTTP_ONLY,
+    everywhere=True,
 )
 def judge_unsupported_version(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:

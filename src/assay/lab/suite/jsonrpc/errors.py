@@ -25,6 +25,7 @@ from assay.lab.harness.sabotage.alteration import encode
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, Saboteur, newest_of_each_kind
 from assay.lab.harness.trace.message import Message, Shape, same_id
 from assay.lab.harness.trace.separation import is_refused_for_header
+from assay.lab.harness.trace.trace import Exchange
 from assay.lab.harness.trace.unexplained_error import (
     is_notification,
     is_sound,
@@ -111,12 +112,13 @@ KNOWN: Final = frozenset[str]().union(*(revision.requests for revision in REVISI
 GATED: Final = {"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources"}
 
 
-@check("An unknown method gets -32601", requirements=("BASE-26", "HTTP-52"))
+@check("An unknown method gets -32601", requirements=("BASE-26", "HTTP-52"), everywhere=True)
 def judge_unknown_method(trace: Trace) -> Iterator[Observation]:
     declared = _declared(trace)
     for exchange in trace.exchanges():
         gated = declared is not None and GATED.get(exchange.method, "") not in {"", *declared}
-        if (gated or exchange.method not in KNOWN) and exchange.answer is not None:
+        unknown = exchange.method not in KNOWN and not _is_malformed(exchange.request)
+        if (gated or unknown) and exchange.answer is not None and not _is_after_end(exchange, trace):
             refused = exchange.code == METHOD_NOT_FOUND
             expected = f"error {METHOD_NOT_FOUND}"
             yield observe("BASE-26", refused, exchange, expected=expected, observed=exchange)
@@ -125,6 +127,17 @@ def judge_unknown_method(trace: Trace) -> Iterator[Observation]:
                 expected = f"HTTP 404 with error {METHOD_NOT_FOUND}"
                 not_found = exchange.head.status == 404
                 yield observe("HTTP-52", not_found, exchange, expected=expected, observed=exchange)
+
+
+def _is_after_end(exchange: Exchange, trace: Trace) -> bool:
+    """Whether the session of a request was ended: then it is refused, whatever its method."""
+    frame = exchange.request.frame
+    return any(
+        call.sent.method == "DELETE"
+        and call.request.connection == frame.connection
+        and call.request.n < frame.n
+        for call in trace.calls
+    )
 
 
 def _declared(trace: Trace) -> dict[str, Any] | None:
@@ -153,6 +166,15 @@ def judge_refusal_codes(trace: Trace) -> Iterator[Observation]:
                 expected = f"error {' or '.join(map(str, sorted(codes)))}"
                 valid = answer.code in codes
                 yield observe("RPC-01", valid, *candidates, answer, expected=expected, observed=answer)
+
+
+@check("A readable request is not a parse error", requirements=("RPC-01",), everywhere=True)
+def judge_readable(trace: Trace) -> Iterator[Observation]:
+    for exchange in trace.exchanges():
+        if exchange.answer is not None and exchange.answer.error and is_sound(exchange.request):
+            expected = f"another code than {PARSE_ERROR} for a request that is valid JSON"
+            valid = exchange.code != PARSE_ERROR
+            yield observe("RPC-01", valid, exchange, expected=expected, observed=exchange)
 
 
 def _is_malformed(message: Message) -> bool:
@@ -383,3 +405,10 @@ RESULT_EDITS: Final = edited_results(
     ),
     window=lambda revision: revision.opening is Opening.PER_REQUEST,
 )
+
+
+@on_reply("answers every refusal with -32700", breaks="RPC-01", scenario="jsonrpc.unknown-method")
+def refusals_are_parse_errors(reply: Json, context: FaultContext) -> Json:
+    if "error" in reply and context.method:
+        reply["error"]["code"] = PARSE_ERROR
+    return reply

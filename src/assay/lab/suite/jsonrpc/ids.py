@@ -44,8 +44,10 @@ async def drive_ids(stage: Stage) -> None:
     peer = await stage.open()
     for request_id in IDS:
         await peer.request(stage.plain, request_id=request_id)
-    # Two ids that differ only in type, at the same time.
-    for pending in [await peer.start(stage.plain, request_id=request_id) for request_id in (4711, "4711")]:
+    # Ids that differ only in type, at the same time: several pairs, since a server may be quick.
+    numbers = range(4711, 4715)
+    pairs = [request_id for number in numbers for request_id in (number, str(number))]
+    for pending in [await peer.start(stage.plain, request_id=request_id) for request_id in pairs]:
         await peer.answer(pending)
 
 

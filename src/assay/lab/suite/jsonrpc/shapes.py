@@ -21,7 +21,6 @@ from assay.lab.harness import (
     on_result,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.need import A_TOOL
 from assay.lab.harness.sabotage.alteration import encode
 from assay.lab.harness.sabotage.saboteur import Saboteur, newest_of_each_kind
@@ -50,8 +49,8 @@ from assay.revisions.revision import Batching
 async def drive_own_words(stage: Stage) -> None:
     peer = await stage.open(sampling={}, elicitation={}, roots={})
     await peer.pages("tools/list", "tools")
-    for tool in stage.facts.read_only_tools[:12]:
-        await peer.call(tool, arguments_for(tool))
+    for tool in stage.facts.quick_tools[:12]:
+        await peer.call(tool, stage.facts.arguments_for(tool))
 
 
 # --- how it is judged
@@ -66,7 +65,7 @@ def judge_wire_shape(trace: Trace) -> Iterator[Observation]:
     yield from observed_shapes("SHAPE-01", trace)
 
 
-@check("Published schemas are valid in their dialect", requirements=("JS-04", "JS-06"))
+@check("Published schemas are valid in their dialect", requirements=("JS-04", "JS-06"), everywhere=True)
 def judge_published_schemas(trace: Trace) -> Iterator[Observation]:
     for name, schema, evidence in _schemas(trace):
         problem = dialect_problem(schema)

@@ -28,6 +28,8 @@ from assay.lab.harness.need import A_RESOURCE
 from assay.lab.harness.trace.listing import Listing, declaration, listings
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.content_block import is_base64
+from assay.lab.suite.list_offer import overlap
+from assay.lab.suite.self_description import is_usual
 from assay.model.error import INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR
 from assay.revisions.registry import REVISIONS
 from assay.revisions.revision import Opening, Revision
@@ -72,7 +74,9 @@ async def _list_uris(peer: Peer) -> set[str]:
 # --- how it is judged
 
 
-@check("Resources are declared, and can be listed if they are", requirements=("RS-01", "RS-05"))
+@check(
+    "Resources are declared, and can be listed if they are", requirements=("RS-01", "RS-05"), everywhere=True
+)
 def judge_declared(trace: Trace) -> Iterator[Observation]:
     declaring = declaration(trace)
     if declaring is None:
@@ -85,7 +89,7 @@ def judge_declared(trace: Trace) -> Iterator[Observation]:
         holds, expected = declared or not listed, "`resources` among the declared capabilities"
         observed = f"{listed} resources, declared: {names}"
         yield observe("RS-01", holds, declaring, exchange, expected=expected, observed=observed)
-        if declared:
+        if declared and is_usual(exchange, trace):
             is_list = isinstance((exchange.result or {}).get("resources"), list)
             yield observe("RS-05", is_list, exchange, expected="a list of resources", observed=exchange)
 
@@ -94,17 +98,17 @@ def judge_declared(trace: Trace) -> Iterator[Observation]:
 MISPLACED: Final = frozenset({PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, 0})
 
 
-@check("Contents of resources are complete", requirements=("RS-19", "RS-11"))
+@check("Contents of resources are complete", requirements=("RS-19", "RS-11"), everywhere=True)
 def judge_contents(trace: Trace) -> Iterator[Observation]:
     pages = trace.exchanges("resources/list")
     listed = [item.get("uri") for page in pages for item in page.objects("resources")]
     for exchange in trace.exchanges("resources/read"):
-        uri = exchange.params.get("uri")
+        uri = str(exchange.params.get("uri"))
         if exchange.result is not None and exchange.result.get("resultType", "complete") == "complete":
             problem = _problem(exchange.result.get("contents"))
             expected = "a list of contents, each with its uri and either text or blob"
             yield observe("RS-19", problem is None, exchange, expected=expected, observed=problem)
-        elif isinstance(uri, str) and uri in listed and isinstance(exchange.code, int):
+        elif uri in listed and isinstance(exchange.code, int) and is_usual(exchange, trace):
             # A listed resource that cannot be read is an internal failure.
             valid = exchange.code not in MISPLACED
             yield observe("RS-11", valid, exchange, expected="error -32603", observed=exchange)
@@ -126,7 +130,7 @@ def _item_problem(item: Any) -> str | None:
     return None if len(keys) == 1 else f"an item of `contents` has {names}"
 
 
-@check("Binary contents are valid Base64", requirements=("RS-14",))
+@check("Binary contents are valid Base64", requirements=("RS-14",), everywhere=True)
 def judge_blobs(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("resources/read"):
         for blob in (item["blob"] for item in exchange.objects("contents") if "blob" in item):
@@ -138,7 +142,7 @@ STANDARD: Final = re.compile(r"(https?|file|git|ftp|data|urn|mailto):", re.IGNOR
 URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:([A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
 
 
-@check("URIs with custom schemes follow RFC 3986", requirements=("RS-18",))
+@check("URIs with custom schemes follow RFC 3986", requirements=("RS-18",), everywhere=True)
 def judge_uri_syntax(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("resources/list"):
         for uri in (item.get("uri") for item in exchange.objects("resources")):
@@ -148,7 +152,7 @@ def judge_uri_syntax(trace: Trace) -> Iterator[Observation]:
                 yield observe("RS-18", valid, exchange, expected=expected, observed=observed)
 
 
-@check("All connections list the same resources", requirements=("RS-06",))
+@check("All connections list the same resources", requirements=("RS-06",), everywhere=True)
 def judge_same_for_all(trace: Trace) -> Iterator[Observation]:
     by_connection: dict[str, list[Listing]] = defaultdict(list)
     for listing in listings(trace, "resources/list", "resources"):
@@ -158,7 +162,8 @@ def judge_same_for_all(trace: Trace) -> Iterator[Observation]:
         return
     first, second, *_ = by_connection.values()
     differing = ", ".join(sorted(_uris(first[-1]) ^ _uris(second[-1])))
-    if not differing or (_is_steady(first) and _is_steady(second)):
+    steady = _is_steady(first) and _is_steady(second) and overlap(first[-2:], second[-2:])
+    if not differing or steady:
         expected = "the same resources on both connections"
         observed = f"only one connection lists {differing}, each time"
         yield observe("RS-06", not differing, first[-1], second[-1], expected=expected, observed=observed)

@@ -19,7 +19,7 @@ from assay.lab.harness import (
     result_reply,
     scenario,
 )
-from assay.lab.harness.driver.choice import CHANGING, argument_sets, matching_tools, uris_of
+from assay.lab.harness.driver.choice import CHANGING, matching_tools, uris_of
 from assay.lab.harness.driver.list_change import LISTS, UPDATED, WATCHED, provoke
 from assay.lab.harness.driver.stage import open_server_stream
 from assay.lab.harness.need import A_RESOURCE, Need, declares
@@ -63,7 +63,7 @@ async def drive_changes(stage: Stage) -> None:
     await peer.sentinel()
     async with peer.probe("unsubscribed"):
         for tool in matching_tools(CHANGING, facts):
-            await peer.call(tool, argument_sets(tool)[0])
+            await peer.call(tool, facts.arguments_for(tool))
 
 
 @scenario(

@@ -72,7 +72,7 @@ async def drive_traversal(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("An unknown resource is refused", requirements=("RS-07", "RS-08", "RS-09"))
+@check("An unknown resource is refused", requirements=("RS-07", "RS-08", "RS-09"), everywhere=True)
 def judge_unknown(trace: Trace) -> Iterator[Observation]:
     if _accepts_any_uri(trace):
         return

@@ -21,6 +21,7 @@ from assay.lab.harness import (
     on_request,
     scenario,
 )
+from assay.lab.harness.driver.cancellation import CANCELLED, cancel
 from assay.lab.harness.driver.peer import Peer, Pending
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.sabotage.saboteur import DISCONNECTED, LocalAnswer, newest_of_each_kind
@@ -30,7 +31,6 @@ from assay.lab.harness.transport import HTTP_ONLY, ONE_CHANNEL, Transport
 from assay.lab.suite.later_request import later_requests, open_afterwards
 from assay.lab.suite.request_pace import Pace, measure_pace
 from assay.lab.suite.unanswered import is_empty_success, is_refused, unanswered
-from assay.lab.suite.utilities.cancellation import CANCELLED, cancel
 from assay.model.error import INTERNAL_ERROR
 
 EVERY: Final = frozenset({Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET})

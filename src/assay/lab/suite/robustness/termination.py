@@ -21,6 +21,7 @@ from assay.lab.harness import (
     scenario,
     scripted,
 )
+from assay.lab.harness.driver.cancellation import cancel
 from assay.lab.harness.driver.choice import SafeRequest
 from assay.lab.harness.driver.peer import Peer, Pending
 from assay.lab.harness.links.http_text import JSON
@@ -33,7 +34,6 @@ from assay.lab.harness.transport import GUARDED, HTTP_ONLY, STDIO_ONLY
 from assay.lab.suite.framing import EXIT_LIMIT
 from assay.lab.suite.request_pace import measure_pace
 from assay.lab.suite.unanswered import is_empty_success
-from assay.lab.suite.utilities.cancellation import cancel
 from assay.revisions.revision import Revision
 
 # --- what is asked

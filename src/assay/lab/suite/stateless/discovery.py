@@ -25,7 +25,6 @@ from assay.lab.harness import (
     on_result,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.choice import uris_of
 from assay.lab.harness.driver.message_meta import (
     CAPABILITIES_KEY,
@@ -129,8 +128,8 @@ Operation = tuple[str, dict[str, Any], dict[str, str]]
 def operations(facts: Facts) -> list[Operation]:
     """One operation of each kind without side effects."""
     reads: list[Operation] = [("resources/read", {"uri": uri}, {}) for uri in uris_of(facts)[:1]]
-    for tool in facts.read_only_tools[:1]:
-        arguments = arguments_for(tool)
+    for tool in facts.quick_tools[:1]:
+        arguments = facts.arguments_for(tool)
         params = {"name": tool.get("name"), "arguments": arguments}
         reads.append(("tools/call", params, param_headers(tool, arguments)))
     return reads
@@ -139,7 +138,7 @@ def operations(facts: Facts) -> list[Operation]:
 @scenario(
     "Repeat requests as the first on a new connection",
     exercises=("stateless.fresh-connection",),
-    needs=(Need(lambda facts: bool(operations(facts)), "has no resource and no tool that only reads"),),
+    needs=(Need(lambda facts: bool(operations(facts)), "has no resource and no tool that may be called"),),
     window=lambda revision: revision.opening is Opening.PER_REQUEST,
 )
 async def drive_first_request(stage: Stage) -> None:

@@ -28,7 +28,6 @@ from assay.lab.harness import (
     result_reply,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.choice import ASKING, matching_tools
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, param_headers
 from assay.lab.harness.driver.peer import Peer, Reply
@@ -60,13 +59,13 @@ CAPABILITIES: Final[dict[str, Any]] = {"elicitation": {"form": {}, "url": {}}, "
 
 class AskingTool(Struct):
     tool: dict[str, Any]
+    arguments: dict[str, Any]
     answers: dict[str, Any] = {}
     """The parameters of the next retry."""
 
     async def call(self, peer: Peer, **more: Any) -> Reply:
-        arguments = arguments_for(self.tool)
-        params = {"name": self.tool["name"], "arguments": arguments, **more}
-        return await peer.request("tools/call", params, headers=param_headers(self.tool, arguments))
+        params = {"name": self.tool["name"], "arguments": self.arguments, **more}
+        return await peer.request("tools/call", params, headers=param_headers(self.tool, self.arguments))
 
     async def retry(self, peer: Peer, **changed: Any) -> Reply:
         params = {**self.answers, **changed}
@@ -91,7 +90,8 @@ class AskingTool(Struct):
 async def drive_asking(stage: Stage) -> None:
     peer = await stage.open(**CAPABILITIES)
     previous: AskingTool | None = None
-    for tool in (AskingTool(tool) for tool in matching_tools(ASKING, stage.facts)):
+    facts = stage.facts
+    for tool in (AskingTool(tool, facts.arguments_for(tool)) for tool in matching_tools(ASKING, facts)):
         reply = await tool.call(peer)
         if previous is None and wants_input(reply):
             reply = await tool.call(peer)
@@ -174,7 +174,7 @@ def _judge_question(exchange: Exchange, key: str, question: Any) -> Iterator[Obs
             yield observe(requirement, declared, exchange, expected=expected, observed=f"{key}: {method}")
 
 
-@check("The error for a missing capability names it", requirements=("META-10",))
+@check("The error for a missing capability names it", requirements=("META-10",), everywhere=True)
 def judge_missing_capability(trace: Trace) -> Iterator[Observation]:
     needed: dict[str, set[str]] = {}
     for exchange in trace.exchanges(*MAY_ASK_DURING):

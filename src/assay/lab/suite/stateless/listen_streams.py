@@ -82,7 +82,7 @@ async def drive_listening(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("A subscription is acknowledged first", requirements=("SUB-02", "SUB-03", "SUB-04"))
+@check("A subscription is acknowledged first", requirements=("SUB-02", "SUB-03", "SUB-04"), everywhere=True)
 def judge_acknowledged(trace: Trace) -> Iterator[Observation]:
     for stream in subscriptions(trace):
         acknowledgement = stream.acknowledgement
@@ -131,12 +131,14 @@ OF_REQUESTS: Final = ("notifications/progress", "notifications/message")
 @check(
     "Listen streams carry only what was requested",
     requirements=("SUB-01", "SUB-05", "SUB-08", "SUB-10"),
+    everywhere=True,
 )
 def judge_listen_stream(trace: Trace) -> Iterator[Observation]:
     for stream in subscriptions(trace):
         for message in stream.messages:
             yield from _judge_notification(message, stream)
         yield from _judge_end(stream, trace)
+        yield from _judge_after_end(stream)
     for message in strays(trace):
         expected = "the id of a subscription of this connection"
         yield observe("SUB-05", False, message, expected=expected, observed=repr(subscription_id(message)))
@@ -175,6 +177,15 @@ def _judge_end(stream: Subscription, trace: Trace) -> Iterator[Observation]:
         holds = any(message.method == "notifications/cancelled" for message in stream.messages)
         for end in _clean_ends(stream, trace):
             yield observe("SUB-08", holds, stream, end, expected="a result before the end", observed="none")
+
+
+def _judge_after_end(stream: Subscription) -> Iterator[Observation]:
+    """A result ends a subscription; the messages of a subscription are on one channel."""
+    answer = stream.exchange.answer
+    for message in stream.messages:
+        if answer is not None and message.frame.n > answer.frame.n:
+            expected = "no notification after the end of the subscription"
+            yield observe("SUB-08", False, stream, message, expected=expected, observed=message)
 
 
 def _clean_ends(stream: Subscription, trace: Trace) -> list[Frame]:
@@ -263,3 +274,13 @@ def logs_to_listeners(reply: Json, context: FaultContext) -> list[Json]:
         return [reply]
     params = {"_meta": reply["params"]["_meta"], "level": "info", "data": "somebody listens"}
     return [reply, {"jsonrpc": "2.0", "method": "notifications/message", "params": params}]
+
+
+@on_reply("sends notifications after the end of a subscription", breaks="SUB-08")
+def outlives_itself(reply: Json, context: FaultContext) -> list[Json]:
+    if reply.get("method") != ACKNOWLEDGED:
+        return [reply]
+    meta = reply["params"]["_meta"]
+    end = result_reply({"id": meta[SUBSCRIPTION_KEY]}, {"resultType": "complete", "_meta": meta})
+    notice = {"jsonrpc": "2.0", "method": LISTS["tools"][0], "params": {"_meta": meta}}
+    return [reply, end, notice]

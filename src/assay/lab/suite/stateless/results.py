@@ -122,7 +122,7 @@ def judge_cache_hints(trace: Trace) -> Iterator[Observation]:
             yield observe("CA-03", ttl >= 0, exchange, expected="`ttlMs` of 0 or more", observed=ttl)
 
 
-@check("All pages of a list have the same cache scope", requirements=("CA-04",))
+@check("All pages of a list have the same cache scope", requirements=("CA-04",), everywhere=True)
 def judge_cache_pages(trace: Trace) -> Iterator[Observation]:
     for _, method, key, _ in LISTS:
         for listing in listings(trace, method, key):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -24,7 +25,6 @@ from assay.lab.harness import (
     result_reply,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY, param_headers
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.links.http_text import EVENT_STREAM, JSON
@@ -61,14 +61,15 @@ async def drive_answer_stream(stage: Stage) -> None:
     ended = await _request_stream(peer, stage.plain, {"_meta": {"progressToken": "plain"}})
     if stage.facts.declares("logging") and "logging/setLevel" in stage.revision.requests:
         await peer.request("logging/setLevel", {"level": "debug"})
-    for tool in stage.facts.read_only_tools[:MAX_TOOLS]:
+    for tool in stage.facts.quick_tools[:MAX_TOOLS]:
         # A server that leaves one stream open leaves all open: the driver waits only once.
-        ended = ended and await _request_stream(peer, "tools/call", *_call(tool, stage.revision))
+        ended = ended and await _request_stream(peer, "tools/call", *_call(tool, stage))
 
 
-def _call(tool: dict[str, Any], revision: Revision) -> tuple[dict[str, Any], dict[str, str]]:
+def _call(tool: dict[str, Any], stage: Stage) -> tuple[dict[str, Any], dict[str, str]]:
     """Parameters that ask for progress and all log messages, and their headers."""
-    arguments = arguments_for(tool)
+    revision = stage.revision
+    arguments = stage.facts.arguments_for(tool)
     meta: dict[str, Any] = {"progressToken": f"of-{tool['name']}"}
     if revision.logs_on_demand:
         meta[LOG_LEVEL_KEY] = "debug"
@@ -107,7 +108,12 @@ async def drive_hang_up(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("A disconnect cancels the request", requirements=("HTTP-20", "HTTP-21"), transports=HTTP_ONLY)
+@check(
+    "A disconnect cancels the request",
+    requirements=("HTTP-20", "HTTP-21"),
+    transports=HTTP_ONLY,
+    everywhere=True,
+)
 def judge_hang_up(trace: Trace) -> Iterator[Observation]:
     ends = {
         frame.channel: frame.n
@@ -115,9 +121,12 @@ def judge_hang_up(trace: Trace) -> Iterator[Observation]:
         if frame.kind is Kind.END and frame.sender is Sender.DRIVER
     }
     expected = "nothing more about the request after the disconnect"
+    # On another connection, the same id belongs to another request.
+    own = {(call.channel, repr(request.id)) for call in trace.calls for request in requests(call)}
+    others = [each for each in trace.received if (each.frame.channel, repr(each.id)) not in own]
     for call in (call for call in trace.calls if call.channel in ends and requests(call)):
         end = ends[call.channel]
-        later = [each for each in trace.received if each.frame.n > end and each.frame.channel != call.channel]
+        later = [each for each in others if each.frame.n > end and each.frame.channel != call.channel]
         about = [each for each in later if any(_is_about(each, request) for request in requests(call))]
         for requirement, response in (("HTTP-20", True), ("HTTP-21", False)):
             messages = [message for message in about if message.is_response is response]
@@ -140,7 +149,9 @@ def _is_about(message: Message, request: Message) -> bool:
     transports=HTTP_ONLY,
 )
 def judge_answer_type(trace: Trace) -> Iterator[Observation]:
-    for call in trace.calls:
+    ends = [frame for frame in trace.frames if frame.kind is Kind.END]
+    left = {frame.channel for frame in ends if frame.sender is Sender.DRIVER}
+    for call in (call for call in trace.calls if call.channel not in left):
         if call.head is not None and 200 <= call.status < 300 and requests(call):
             kind = call.head.media_type
             valid = kind == EVENT_STREAM or (kind == JSON and _is_single(call))
@@ -162,27 +173,40 @@ RESPONSE: Final = "the response to each request in the POST"
     "A stream brings the response and ends with it",
     requirements=("HTTP-14", "HTTP-16", "HTTP-17", "HTTP-25"),
     transports=HTTP_ONLY,
+    everywhere=True,
 )
 def judge_delivery(trace: Trace) -> Iterator[Observation]:
     cancelled = [
         each.params.get("requestId") for each in trace.messages if each.method.endswith("/cancelled")
     ]
+    names = {repr(request.id): str(request.id) for call in trace.calls for request in requests(call)}
+    twins = {name for name, count in Counter(names.values()).items() if count > 1}
     for call in trace.calls:
         ids = [request.id for request in requests(call)]
         if not call.is_stream or not ids or any(name in cancelled for name in ids):
             continue
         if all(any(same_id(name, message.id) for message in call.messages) for name in ids):
             yield from _judge_complete(call, trace)
-        elif call.is_over:
-            yield from _judge_incomplete(call)
+        # A response with another id, or on the stream of its twin, is judged by `jsonrpc.reply-id`.
+        elif call.is_over and not any(message.is_response for message in call.messages):
+            yield from _judge_incomplete(call) if twins.isdisjoint(map(str, ids)) else ()
 
 
 def _judge_complete(call: Call, trace: Trace) -> Iterator[Observation]:
     for requirement in ("HTTP-14", "HTTP-16"):
         yield observe(requirement, True, call, expected=RESPONSE, observed="it came")
-    if call.is_over or call.channel in trace.left_open:
+    if later := _after_response(call):
+        expected = "no message after the response"
+        yield observe("HTTP-17", False, call, *later, expected=expected, observed=later[0])
+    elif call.is_over or call.channel in trace.left_open:
         observed = "it ended" if call.is_over else "it stayed open"
         yield observe("HTTP-17", call.is_over, call, expected="the end of the stream", observed=observed)
+
+
+def _after_response(call: Call) -> list[Message]:
+    """Messages on the stream of a POST after its last response."""
+    last = max(place for place, message in enumerate(call.messages) if message.is_response)
+    return list(call.messages[last + 1 :])
 
 
 def _judge_incomplete(call: Call) -> Iterator[Observation]:
@@ -217,6 +241,7 @@ def judge_opening(trace: Trace) -> Iterator[Observation]:
     "Messages come on the stream of their request",
     requirements=("HTTP-15", "HTTP-29"),
     transports=HTTP_ONLY,
+    everywhere=True,
 )
 def judge_related(trace: Trace) -> Iterator[Observation]:
     channels = tokens(trace.calls)
@@ -377,3 +402,14 @@ def progress_to_listeners(request: Request, context: FaultContext) -> Response |
     params = {"progressToken": context.memory.get("token"), "progress": 1}
     progress = {"jsonrpc": "2.0", "method": PROGRESS, "params": params}
     return stream(progress) if request.method == "GET" else None
+
+
+@on_reply(
+    "sends a notification after the response, on the same stream",
+    breaks="HTTP-17",
+    transports=HTTP_ONLY,
+    scenario="streams.answer-stream",
+)
+def talks_after_the_response(reply: Json, context: FaultContext) -> list[Json]:
+    notice = {"jsonrpc": "2.0", "method": "notifications/example.dev/done"}
+    return [reply, notice] if context.streams and "method" not in reply else [reply]

@@ -44,13 +44,17 @@ from assay.lab.suite.event_stream import (
 )
 async def drive_resumption(stage: Stage) -> None:
     peer = await stage.open()
-    pings = [await peer.start("ping", headers=STREAM_FIRST) for _ in range(2)]
+    names = ("of the first session", "of the first session, too")
+    pings = [await peer.start("ping", headers=STREAM_FIRST, request_id=name) for name in names]
     for pending in pings:
         await peer.answer(pending)
     for pending in pings:
         for name in pending.sent.event_ids[:1] if pending.sent is not None else ():
             await peer.wait_accepted(await peer.http.listen(after=name))
             await peer.sentinel()
+            other = await stage.open()
+            await other.wait_accepted(await other.http.listen(after=name))
+            await other.sentinel()
 
 
 @scenario(
@@ -74,7 +78,12 @@ async def drive_listening(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("A resumed stream replays only its own messages", requirements=("HTTP-35",), transports=HTTP_ONLY)
+@check(
+    "A resumed stream replays only its own messages",
+    requirements=("HTTP-35",),
+    transports=HTTP_ONLY,
+    everywhere=True,
+)
 def judge_resumption(trace: Trace) -> Iterator[Observation]:
     origins = {
         (call.request.connection, event.event_id): call
@@ -83,6 +92,7 @@ def judge_resumption(trace: Trace) -> Iterator[Observation]:
         if event.event_id and call.resumes is None
     }
     streams = streams_by_message(trace)
+    yield from _judge_other_sessions(trace)
     for call in trace.calls:
         origin = origins.get((call.request.connection, call.resumes or ""))
         if origin is not None and call.is_stream:
@@ -90,6 +100,23 @@ def judge_resumption(trace: Trace) -> Iterator[Observation]:
             expected = f"only messages of the stream with event {call.resumes}"
             observed = foreign[0] if foreign else "no others"
             yield observe("HTTP-35", not foreign, origin, call, expected=expected, observed=observed)
+
+
+def _judge_other_sessions(trace: Trace) -> Iterator[Observation]:
+    """An event id is worth nothing in another session."""
+    own: dict[str, set[str]] = {}
+    for exchange in trace.exchanges():
+        own.setdefault(exchange.request.frame.connection, set()).add(repr(exchange.request.id))
+    for call in trace.calls:
+        if call.resumes is None or not call.is_stream:
+            continue
+        connection = call.request.connection
+        others = set[str]().union(*(ids for name, ids in own.items() if name != connection))
+        others -= own.get(connection, set())
+        foreign = [each for each in call.messages if each.is_response and repr(each.id) in others]
+        expected = "no response to a request of another session"
+        observed = foreign[0] if foreign else "none"
+        yield observe("HTTP-35", not foreign, call, expected=expected, observed=observed)
 
 
 def _is_foreign(message: Message, origin: Call, streams: dict[Fingerprint, list[Call]]) -> bool:
@@ -114,7 +141,12 @@ def judge_get_answer(trace: Trace) -> Iterator[Observation]:
             yield observe("HTTP-28", valid, call, expected=expected, observed=observed)
 
 
-@check("Each message comes on one stream", requirements=("HTTP-30", "HTTP-31"), transports=HTTP_ONLY)
+@check(
+    "Each message comes on one stream",
+    requirements=("HTTP-30", "HTTP-31"),
+    transports=HTTP_ONLY,
+    everywhere=True,
+)
 def judge_one_stream(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
         if call.sent.method == "GET" and call.is_stream and call.resumes is None:
@@ -131,7 +163,7 @@ Occurrence = tuple[Call, bytes]
 """The call and the data of an event."""
 
 
-@check("Event ids are unique in a session", requirements=("HTTP-32",), transports=HTTP_ONLY)
+@check("Event ids are unique in a session", requirements=("HTTP-32",), transports=HTTP_ONLY, everywhere=True)
 def judge_event_ids(trace: Trace) -> Iterator[Observation]:
     by_id: dict[tuple[str, str], list[Occurrence]] = {}
     for call in trace.calls:
@@ -162,6 +194,24 @@ def _replay(request: Request, context: FaultContext) -> Response | None:
 @on_reply("replays the messages of all streams", breaks="HTTP-35", transports=HTTP_ONLY, call=_replay)
 def replays_everything(reply: Json, context: FaultContext) -> Json:
     context.memory.setdefault("replies", []).append(reply)
+    return reply
+
+
+def _replay_to_anybody(request: Request, context: FaultContext) -> Response | None:
+    """Replays a stream in any session: event ids are looked up without it."""
+    if request.method != "GET" or request.header("last-event-id") is None:
+        return None
+    session, own = request.header("mcp-session-id"), context.shared.get("session")
+    return stream(context.shared["reply"]) if own is not None and session != own else None
+
+
+@on_reply(
+    "replays a stream of another session", breaks="HTTP-35", transports=HTTP_ONLY, call=_replay_to_anybody
+)
+def replays_to_anybody(reply: Json, context: FaultContext) -> Json:
+    if context.method == "ping" and context.call is not None:
+        context.shared.setdefault("session", context.call.header("mcp-session-id"))
+        context.shared.setdefault("reply", reply)
     return reply
 
 

@@ -19,10 +19,11 @@ from assay.lab.harness import (
     result_reply,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for, invalid_arguments
+from assay.lab.harness.driver.argument import invalid_arguments
 from assay.lab.harness.driver.peer import Reply
-from assay.lab.harness.need import A_READ_ONLY_TOOL, declares
+from assay.lab.harness.need import A_CALLABLE_TOOL, A_TOOL, declares
 from assay.lab.harness.sabotage.saboteur import params_of
+from assay.lab.harness.trace.listing import listings
 from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.transport import STDIO_ONLY
 from assay.lab.suite.tool_call import ToolCall, listed_tools, succeeded, tool_calls
@@ -31,29 +32,30 @@ from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 # --- what is asked
 
 
-ENOUGH: Final = 3
+ENOUGH: Final = 10
 """Working tools that are tried with bad arguments. Of a tool that never works, a refusal proves nothing."""
 
 
 @scenario(
     "Call read-only tools with arguments and names that do not fit",
     exercises=("tools.bad-arguments", "tools.letter-case"),
-    needs=(A_READ_ONLY_TOOL,),
+    needs=(A_TOOL, A_CALLABLE_TOOL),
 )
 async def drive_bad_arguments(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")
     tried = 0
-    for tool in stage.facts.read_only_tools:
-        bad = list(invalid_arguments(tool))
-        if tried == ENOUGH or not bad or not _works(await peer.call(tool, arguments_for(tool))):
+    for tool in stage.facts.quick_tools:
+        good = stage.facts.arguments_for(tool)
+        bad = list(invalid_arguments(tool, good))
+        if tried == ENOUGH or not bad or not _works(await peer.call(tool, good)):
             continue
         tried += 1
         for arguments in bad:
             await peer.call(tool, arguments)
         swapped = str(tool["name"]).swapcase()
         if swapped not in [known.get("name") for known in stage.facts.tools]:
-            await peer.call({**tool, "name": swapped}, arguments_for(tool))
+            await peer.call({**tool, "name": swapped}, good)
 
 
 def _works(reply: Reply) -> bool:
@@ -93,12 +95,12 @@ def _judge_misfit(call: ToolCall, misfit: str) -> Iterator[Observation]:
         yield observe("TL-21", call.failed, call, expected=expected, observed=call.exchange)
 
 
-@check("A tool that does not exist is refused with -32602", requirements=("TL-19", "TL-32"))
+@check("A tool that does not exist is refused with -32602", requirements=("TL-19", "TL-32"), everywhere=True)
 def judge_unknown_name(trace: Trace) -> Iterator[Observation]:
-    lists = [exchange for exchange in trace.exchanges("tools/list") if exchange.result is not None]
-    listed = [tool.get("name") for exchange in lists for tool in exchange.objects("tools")]
+    complete = any(listing.complete for listing in listings(trace, "tools/list", "tools"))
+    listed = listed_tools(trace)
     for exchange in trace.exchanges("tools/call"):
-        if lists and exchange.params.get("name") not in listed and exchange.answer is not None:
+        if complete and str(exchange.params.get("name")) not in listed and exchange.answer is not None:
             refused = exchange.answer.shape is Shape.ERROR
             expected = f"error {INVALID_PARAMS}"
             yield observe("TL-19", refused, exchange, expected=expected, observed=exchange)

@@ -39,7 +39,7 @@ async def drive_definitions(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("Every tool has a valid input schema", requirements=("TL-06",))
+@check("Every tool has a valid input schema", requirements=("TL-06",), everywhere=True)
 def judge_input_schema(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("tools/list"):
         for tool in exchange.items("tools"):
@@ -69,7 +69,11 @@ SPECIAL: Final = re.compile(r"[^\w.-]")
 """Spaces, commas and other special characters. Letters of other alphabets break TL-09 only."""
 
 
-@check("Tool names are short, plain and unique", requirements=("TL-07", "TL-09", "TL-10", "TL-11"))
+@check(
+    "Tool names are short, plain and unique",
+    requirements=("TL-07", "TL-09", "TL-10", "TL-11"),
+    everywhere=True,
+)
 def judge_names(trace: Trace) -> Iterator[Observation]:
     for listing in listings(trace, "tools/list", "tools"):
         for name in listing.names:

@@ -19,7 +19,7 @@ from assay.lab.harness import (
     on_result,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for
+from assay.lab.harness.driver.choice import steady_tools
 from assay.lab.harness.driver.list_change import announced_lists, provoke
 from assay.lab.harness.need import A_TOOL, Need, declares
 from assay.lab.harness.transport import HTTP_ONLY, STDIO_ONLY
@@ -55,8 +55,8 @@ async def drive_same_for_all(stage: Stage) -> None:
     for peer in (first, second):
         await peer.pages("tools/list", "tools")
     # Calls must not change what the connection that made them sees.
-    for tool in stage.facts.read_only_tools[:1]:
-        await first.call(tool, arguments_for(tool))
+    for tool in steady_tools(stage.facts)[:1]:
+        await first.call(tool, stage.facts.arguments_for(tool))
     await first.request("tools/call", {"name": "no-such-tool-of-the-lab", "arguments": {}})
     for peer in (first, second, first, second):
         await peer.pages("tools/list", "tools")
@@ -85,12 +85,12 @@ async def drive_list_changed(stage: Stage) -> None:
 # --- how it is judged
 
 
-@check("A server with tools declares them", requirements=("TL-01",))
+@check("A server with tools declares them", requirements=("TL-01",), everywhere=True)
 def judge_declared(trace: Trace) -> Iterator[Observation]:
     yield from observe_declared(trace, "TL-01", TOOLS)
 
 
-@check("The list of tools is the same on every connection", requirements=("TL-04", "TL-05"))
+@check("The list of tools is the same on every connection", requirements=("TL-04", "TL-05"), everywhere=True)
 def judge_same_for_all(trace: Trace) -> Iterator[Observation]:
     yield from observe_same_for_all(trace, "TL-04", TOOLS)
     yield from observe_order(trace, "TL-05", TOOLS)
@@ -101,7 +101,7 @@ def judge_list_changed(trace: Trace) -> Iterator[Observation]:
     yield from observe_change_announced(trace, "TL-02", TOOLS)
 
 
-@check("Declared tools can be listed", requirements=("TL-03",))
+@check("Declared tools can be listed", requirements=("TL-03",), everywhere=True)
 def judge_available(trace: Trace) -> Iterator[Observation]:
     yield from observe_available(trace, "TL-03", TOOLS)
 

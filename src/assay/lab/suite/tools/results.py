@@ -21,8 +21,7 @@ from assay.lab.harness import (
     on_reply,
     scenario,
 )
-from assay.lab.harness.driver.argument import arguments_for
-from assay.lab.harness.need import A_READ_ONLY_TOOL
+from assay.lab.harness.need import A_CALLABLE_TOOL, A_TOOL
 from assay.lab.harness.trace.json_schema import value_problem
 from assay.lab.harness.trace.listing import declaration
 from assay.lab.suite.tool_call import tool_calls
@@ -40,13 +39,14 @@ from assay.model.error import INTERNAL_ERROR
         "tools.structured-text",
         "tools.embedded-resource",
     ),
-    needs=(A_READ_ONLY_TOOL,),
+    needs=(A_TOOL, A_CALLABLE_TOOL),
 )
 async def drive_read_only_calls(stage: Stage) -> None:
     peer = await stage.open()
     await peer.pages("tools/list", "tools")
-    for tool in stage.facts.read_only_tools:
-        await peer.call(tool, arguments_for(tool))
+    for tool in stage.facts.callable_tools:
+        for arguments in stage.facts.argument_sets(tool):
+            await peer.call(tool, arguments)
 
 
 # --- how it is judged
@@ -67,7 +67,7 @@ def judge_failure(trace: Trace) -> Iterator[Observation]:
             )
 
 
-@check("Structured content fits the output schema", requirements=("TL-15",))
+@check("Structured content fits the output schema", requirements=("TL-15",), everywhere=True)
 def judge_structured_output(trace: Trace) -> Iterator[Observation]:
     for call in tool_calls(trace):
         if call.succeeded and "outputSchema" in call.tool:
@@ -87,7 +87,7 @@ def _structure_problem(result: dict[str, Any], schema: Any) -> str | None:
     return value_problem(result["structuredContent"], schema)
 
 
-@check("Output schemas and structured content are objects", requirements=("TL-17",))
+@check("Output schemas and structured content are objects", requirements=("TL-17",), everywhere=True)
 def judge_structured_object(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges("tools/list"):
         for tool in exchange.objects("tools"):
@@ -107,7 +107,7 @@ def judge_structured_object(trace: Trace) -> Iterator[Observation]:
             yield observe("TL-17", isinstance(content, dict), call, expected=expected, observed=repr(content))
 
 
-@check("Structured content is also given as text", requirements=("TL-14",))
+@check("Structured content is also given as text", requirements=("TL-14",), everywhere=True)
 def judge_structured_text(trace: Trace) -> Iterator[Observation]:
     for call in tool_calls(trace):
         if call.succeeded and "structuredContent" in call.result:
@@ -129,7 +129,7 @@ def _is_json_of(text: Any, value: Any) -> bool:
         return False
 
 
-@check("A server that embeds resources declares resources", requirements=("TL-18",))
+@check("A server that embeds resources declares resources", requirements=("TL-18",), everywhere=True)
 def judge_embedded_resource(trace: Trace) -> Iterator[Observation]:
     declared = declaration(trace)
     for call in tool_calls(trace):

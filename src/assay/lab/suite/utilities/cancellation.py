@@ -23,7 +23,8 @@ from assay.lab.harness import (
     scenario,
     scripted,
 )
-from assay.lab.harness.driver.choice import A_SAFE_REQUEST, SafeRequest, safe_requests_for
+from assay.lab.harness.driver.cancellation import CANCELLED, cancel
+from assay.lab.harness.driver.choice import A_SAFE_REQUEST, SafeRequest, safe_requests_for, slowest_calls
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer, Pending
 from assay.lab.harness.links.http import HttpLink
@@ -37,8 +38,6 @@ from assay.lab.suite.event_stream import stream
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 from assay.revisions.revision import Asking, Revision
-
-CANCELLED: Final = "notifications/cancelled"
 
 # --- what is asked
 
@@ -55,19 +54,26 @@ ATTEMPTS: Final = 5
 async def drive_cancelled_work(stage: Stage) -> None:
     peer = await stage.open()
     async with peer.probe("cancellation"):
-        twins = [
-            twin for safe in safe_requests_for(stage.facts) for twin in await _cancel_in_time(peer, safe)
-        ]
+        slowest = slowest_calls(stage.facts)
+        others = [safe for safe in safe_requests_for(stage.facts) if safe not in slowest]
+        twins = [twin for safe in (*slowest, *others) for twin in await _cancel_in_time(stage, peer, safe)]
         for twin in twins:
             await peer.answer(twin)
 
 
-async def _cancel_in_time(peer: Peer, safe: SafeRequest) -> list[Pending]:
+async def _cancel_in_time(stage: Stage, peer: Peer, safe: SafeRequest) -> list[Pending]:
     """Send and cancel a request until the cancellation came in time, or the request is too fast for that.
 
     Returns the same requests, sent again and not cancelled.
     """
     twins: list[Pending] = []
+    if stage.facts.is_slow(safe.params):
+        # Its answer does not come soon, so that no cancellation is late, and no twin could be waited for.
+        pending = await safe.start(peer)
+        await peer.sentinel()
+        await cancel(peer, pending)
+        await peer.sentinel()
+        return []
     for _ in range(ATTEMPTS):
         token = f"token of {peer.next_id()}"
         pending = await safe.start(peer, {"progressToken": token})
@@ -83,14 +89,6 @@ async def _cancel_in_time(peer: Peer, safe: SafeRequest) -> list[Pending]:
 
 async def _progress(peer: Peer, pending: Pending, token: str) -> Message | None:
     return await peer.wait_for("notifications/progress", during=pending, progressToken=token)
-
-
-async def cancel(peer: Peer, pending: Pending) -> None:
-    """Cancel a request as the revision requires on this transport."""
-    if isinstance(peer.link, HttpLink) and peer.revision.http.disconnect_cancels and pending.sent is not None:
-        await peer.link.abort(pending.sent)
-    else:
-        await peer.notify(CANCELLED, {"requestId": pending.id, "reason": "not needed"})
 
 
 DONE: Final = "done already"
@@ -309,6 +307,15 @@ def cancels_failures(reply: Json, context: FaultContext) -> list[Json]:
     if context.method == "tools/call" and reply.get("result", {}).get("isError"):
         params = {"requestId": reply["id"], "reason": "failed"}
         return [{"jsonrpc": "2.0", "method": CANCELLED, "params": params}, reply]
+    return [reply]
+
+
+@on_reply(
+    "sends a cancellation for every request that it serves", breaks="CAN-13", scenario="utilities.working"
+)
+def cancels_all(reply: Json, context: FaultContext) -> list[Json]:
+    if context.method in ("tools/call", "resources/read", "prompts/get") and "result" in reply:
+        return [{"jsonrpc": "2.0", "method": CANCELLED, "params": {"requestId": reply["id"]}}, reply]
     return [reply]
 
 

@@ -83,7 +83,7 @@ def _templates(facts: Facts) -> Iterator[tuple[dict[str, Any], str]]:
 def judge_completion_declared(trace: Trace) -> Iterator[Observation]:
     declared = declaration(trace)
     exchanges = list(trace.exchanges("completion/complete"))
-    completes = trace.revision.opening is Opening.PER_REQUEST or any(map(_values, exchanges))
+    completes = any(map(_offers if trace.revision.opening is Opening.PER_REQUEST else _values, exchanges))
     for exchange in exchanges:
         if declared is None or exchange.answer is None:
             continue
@@ -94,6 +94,11 @@ def judge_completion_declared(trace: Trace) -> Iterator[Observation]:
             refused = exchange.code == METHOD_NOT_FOUND
             expected = f"error {METHOD_NOT_FOUND} from a server without `completions`"
             yield observe("CMP-03", refused, exchange, declared, expected=expected, observed=exchange)
+
+
+def _offers(exchange: Exchange) -> bool:
+    """Whether the result is a completion, even an empty one."""
+    return isinstance((exchange.result or {}).get("completion"), dict)
 
 
 def _values(exchange: Exchange) -> list[Any]:

@@ -20,7 +20,7 @@ from assay.lab.harness import (
     result_reply,
     scenario,
 )
-from assay.lab.harness.driver.choice import safe_requests_for
+from assay.lab.harness.driver.choice import A_SAFE_REQUEST, safe_requests_for
 from assay.lab.harness.driver.list_change import announced_lists
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer
@@ -30,6 +30,7 @@ from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import LEVELS, Message, severity
 from assay.lab.harness.trace.order import is_later, open_requests
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.harness.transport import WEBSOCKET_ONLY, Transport
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 
@@ -62,6 +63,22 @@ async def _set_level(peer: Peer, level: str) -> None:
         await peer.request("server/discover", {"_meta": {LOG_LEVEL_KEY: level}})
     else:
         await peer.request(SET_LEVEL, {"level": level})
+
+
+@scenario(
+    "Set different log levels in two sessions, and call tools in the quiet one",
+    # Many servers log nothing: then only the declarations of both sessions are compared.
+    exercises=("utilities.log-level", "agreement.same-declaration"),
+    needs=(declares("logging"), A_SAFE_REQUEST),
+    transports=frozenset({Transport.HTTP, Transport.WEBSOCKET}),
+    window=lambda revision: not revision.logs_on_demand,
+)
+async def drive_two_levels(stage: Stage) -> None:
+    quiet, verbose = await stage.open(), await stage.open()
+    await quiet.request(SET_LEVEL, {"level": LEVEL})
+    await verbose.request(SET_LEVEL, {"level": LEVELS[0]})
+    for number, safe in enumerate(safe_requests_for(stage.facts)):
+        await safe.ask(quiet, {"progressToken": number})
 
 
 FILTERS: Final = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
@@ -183,6 +200,24 @@ def judge_log_declared(trace: Trace) -> Iterator[Observation]:
 def level_ignored(message: Json, context: FaultContext) -> Json | LocalAnswer:
     sets_level = message.get("method") == SET_LEVEL
     return LocalAnswer([result_reply(message, {})]) if sets_level else message
+
+
+def _level_of_any(message: Json, context: FaultContext) -> Json:
+    if message.get("method") == SET_LEVEL:
+        context.shared["level"] = params_of(message).get("level")
+    return message
+
+
+@on_reply(
+    "has one log level for all sessions",
+    breaks="LOG-02",
+    transports=WEBSOCKET_ONLY,
+    scenario="utilities.two-levels",
+    request=_level_of_any,
+)
+def one_level_for_all(reply: Json, context: FaultContext) -> list[Json]:
+    logs = context.method == "tools/call" and context.shared.get("level") == LEVELS[0]
+    return [_log("called", level=LEVELS[0]), reply] if logs else [reply]
 
 
 @on_request("counts log levels from the wrong end", breaks="LOG-02")

@@ -23,6 +23,7 @@ from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.need import Need
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, params_of
 from assay.lab.harness.subject.discovery import LISTS
+from assay.lab.harness.trace.listing import Listing, listings
 from assay.lab.harness.trace.trace import Exchange, Probe
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 
@@ -123,6 +124,38 @@ def _names(exchange: Exchange) -> set[str]:
     return {str(item[name]) for item in exchange.objects(key) if name in item}
 
 
+@check("The pages of a list belong together", requirements=("PAG-02",), everywhere=True)
+def judge_one_pass(trace: Trace) -> Iterator[Observation]:
+    changed = [message.frame.n for message in trace.received if message.method.endswith("/list_changed")]
+    for method, (key, _) in NAMES.items():
+        for listing in listings(trace, method, key):
+            first, last = listing.frames[0].n, listing.frames[-1].n
+            # A list that changes while it is read may repeat items.
+            if len(listing.pages) > 1 and not any(first < n < last for n in changed):
+                problem = _pass_problem(listing)
+                expected = "pages without items of earlier pages, and a page for every cursor"
+                yield observe("PAG-02", problem is None, listing, expected=expected, observed=problem)
+
+
+def _pass_problem(listing: Listing) -> str | None:
+    """How the pages disagree that were read one after another."""
+    names: set[str] = set()
+    cursor: str | None = None
+    for page in listing.pages:
+        follows = page.params.get("cursor") == cursor
+        if not follows or page.answer is None:
+            return None
+        if page.result is None:
+            return f"the cursor of the page before got {page.answer}"
+        if repeated := ", ".join(sorted(names & _names(page))):
+            return f"{repeated} on two pages"
+        if (following := _next_cursor(page)) is not None and following == cursor:
+            return "a page whose cursor leads to itself"
+        names |= _names(page)
+        cursor = following
+    return None
+
+
 @check("A cursor that was never issued gets -32602", requirements=("PAG-03",))
 def judge_bad_cursor(trace: Trace) -> Iterator[Observation]:
     # One observation for all lists, since they usually share the code and its faults.
@@ -180,5 +213,21 @@ def bad_cursor_fails(reply: Json, context: FaultContext) -> Json:
 @on_request("answers an invalid cursor with the first page", breaks="PAG-03")
 def cursor_not_read(message: Json, context: FaultContext) -> Json:
     if str(message.get("method")).endswith("/list"):
+        params_of(message).pop("cursor", None)
+    return message
+
+
+@on_reply("refuses the cursor that it gave out", breaks="PAG-02", scenario="tools.definitions")
+def cursor_refused(reply: Json, context: FaultContext) -> Json:
+    if context.method == "tools/list" and "result" in reply:
+        if "cursor" in context.params:
+            return error_reply(reply, INVALID_PARAMS, "Unknown cursor")
+        reply["result"]["nextCursor"] = "page-2"
+    return reply
+
+
+@on_request("sends the first page for every cursor", breaks="PAG-02", scenario="tools.definitions")
+def one_page_for_all(message: Json, context: FaultContext) -> Json:
+    if message.get("method") == "tools/list":
         params_of(message).pop("cursor", None)
     return message

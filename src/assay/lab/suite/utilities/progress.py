@@ -17,7 +17,7 @@ from assay.lab.harness import (
     on_reply,
     scenario,
 )
-from assay.lab.harness.driver.choice import A_SAFE_REQUEST, safe_requests_for
+from assay.lab.harness.driver.choice import A_SAFE_REQUEST, calls_with_progress, safe_requests_for
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY
 from assay.lab.harness.sabotage.saboteur import Saboteur
 from assay.lab.harness.trace.message import LEVELS, Message, Shape, same_id
@@ -47,7 +47,9 @@ async def drive_working(stage: Stage) -> None:
     if stage.facts.declares("logging") and not stage.revision.logs_on_demand:
         await peer.request("logging/setLevel", {"level": LEVELS[0]})
     level = {LOG_LEVEL_KEY: LEVELS[0]} if stage.revision.logs_on_demand else {}
-    for number, safe in enumerate(safe_requests_for(stage.facts)):
+    usual = safe_requests_for(stage.facts)
+    reporting = [safe for safe in calls_with_progress(stage.facts) if safe not in usual]
+    for number, safe in enumerate([*reporting, *usual]):
         await safe.ask(peer, {"progressToken": number, **level})
         await safe.ask(peer)
 

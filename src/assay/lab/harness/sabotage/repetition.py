@@ -1,0 +1,198 @@
+"""The proof that the line of a finding repeats it: runs the line of every saboteur that is caught.
+
+A line of messages is run in a shell, and what it printed is judged again by the check: it must find the same
+fault, and must not find it when the same line is run on the healthy server. A line that runs the scenario
+again must report the requirement.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.check import Check, first_breaches
+from assay.lab.harness.repeat.line import message_line, shows
+from assay.lab.harness.repeat.message_line import MessageLine
+from assay.lab.harness.repeat.output import printed_trace
+from assay.lab.harness.repeat.scenario_line import Repetition, scenario_line
+from assay.lab.harness.repeat.variable import VARIABLES
+from assay.lab.harness.run.plan import Cell
+from assay.lab.harness.run.recording import Conditions, run_cell
+from assay.lab.harness.scenario import Scenario
+from assay.lab.harness.subject.facts import Permission
+from assay.lab.harness.subject.subject import Subject
+from assay.lab.harness.trace.separation import judged
+from assay.lab.harness.trace.trace import Trace
+from assay.lab.harness.transport import Transport
+from assay.lab.harness.verdict import Observation
+from assay.revisions.registry import REVISIONS
+
+from .command_saboteur import CommandSaboteur
+from .line_runner import run_line
+from .saboteur import WITH_CERTIFICATES, Saboteur
+from .subject import HEALTHY, StdioSaboteur
+from .testbed import Testbed
+from .trial import SHORT, Trial, breaches, checks_citing, server_trials
+
+AT_ONCE: Final = 16
+PATIENCE: Final = 2.0
+"""Seconds for one answer in a line that runs a scenario: tools of the test servers that never answer are
+called first."""
+TRANSPORTS: Final = (Transport.STDIO, Transport.HTTP)
+
+
+class Repeated(Struct, frozen=True):
+    """The line of one caught saboteur, and whether it showed the fault."""
+
+    trial: Trial[Saboteur]
+    line: str
+    seen: bool
+    problem: str = ""
+
+    @property
+    def kind(self) -> str:
+        return self.line.split(None, 1)[0].lstrip("(").partition("=")[0] if self.line else "none"
+
+
+def is_repeatable(saboteur: Saboteur) -> bool:
+    """Whether a line can meet the fault: one in spans or in the TLS of the test server is not in what a
+    client of the server sends and receives."""
+    beside = saboteur.span is not None or saboteur.handshake is not None
+    return not beside and not (saboteur.server or "").startswith(WITH_CERTIFICATES)
+
+
+async def repeat_lines(saboteurs: Sequence[Saboteur], suite: Suite, testbed: Testbed) -> list[Repeated]:
+    """Run the lines of these saboteurs, on stdio and HTTP at the newest revision of each."""
+    limit = asyncio.Semaphore(AT_ONCE)
+
+    async def run(trial: Trial[Saboteur]) -> Repeated:
+        async with limit:
+            return await _Repetition(trial, suite, testbed).run()
+
+    chosen = [trial for each in saboteurs if is_repeatable(each) for trial in _trials(each, suite, testbed)]
+    return list(await asyncio.gather(*map(run, chosen)))
+
+
+def _trials(saboteur: Saboteur, suite: Suite, testbed: Testbed) -> Iterator[Trial[Saboteur]]:
+    trials = list(server_trials(saboteur, suite, testbed))
+    for transport in TRANSPORTS:
+        here = [trial for trial in trials if trial.transport is transport]
+        if here:
+            yield max(here, key=lambda trial: REVISIONS.index(trial.revision))
+
+
+def failed(results: Iterable[Repeated]) -> Iterator[str]:
+    for result in results:
+        if not result.seen:
+            yield f"{result.trial}: {result.problem}: {result.line}"
+
+
+class _Repetition:
+    def __init__(self, trial: Trial[Saboteur], suite: Suite, testbed: Testbed) -> None:
+        self._trial = trial
+        self._suite = suite
+        self._testbed = testbed
+        tokens = testbed.conditions.tokens
+        self._variables = {name: token for kind, name in VARIABLES.items() if (token := tokens.get(kind))}
+
+    async def run(self) -> Repeated:
+        """As in trials, a silent saboteur gets a short timeout first."""
+        for patience in (SHORT, PATIENCE) if self._trial.saboteur.silent else (PATIENCE,):
+            for scenario in self._trial.scenarios:
+                async with self._subject(self._trial.saboteur) as subject:
+                    result = await self._repeated(scenario, subject, patience)
+                if result is not None:
+                    return result
+        return Repeated(self._trial, "", False, "the saboteur was not caught")
+
+    async def _repeated(self, scenario: Scenario, subject: Subject, patience: float) -> Repeated | None:
+        trial = self._trial
+        facts = self._testbed.known[trial.transport][trial.revision]
+        cell = Cell(scenario, trial.transport, trial.revision, facts)
+        result, trace = await run_cell(cell, subject, self._suite, self._conditions(scenario, patience))
+        caught_by = checks_citing(trial.saboteur.breaks, breaches(result))
+        if not caught_by or trace is None:
+            return None
+        check, fault = self._fault(caught_by, judged(trace))
+        line = message_line(judged(trace), fault, check.judge)
+        if line is None:
+            return await self._run_scenario(scenario_line(trace.header), caught_by)
+        return await self._run_messages(line, subject, check, fault)
+
+    def _fault(self, caught_by: Sequence[str], trace: Trace) -> tuple[Check, Observation]:
+        """The check that caught it, and what its finding describes."""
+        citing = [check for check in self._suite.checks.values() if {*check.results} & {*caught_by}]
+        faults = {check.id: first_breaches(check, trace, self._trial.saboteur.breaks) for check in citing}
+        return next((check, faults[check.id][0]) for check in citing if faults[check.id])
+
+    async def _run_messages(
+        self, line: MessageLine, subject: Subject, check: Check, fault: Observation
+    ) -> Repeated:
+        output = await run_line(line.text, self._variables)
+        if not shows(printed_trace(line, output), fault, check.judge):
+            return Repeated(self._trial, line.text, False, f"the fault is not in its output ({check.id})")
+        async with self._subject(HEALTHY) as healthy:
+            other = line.text.replace(_base(subject), _base(healthy))
+            output = await run_line(other, self._variables)
+        if shows(printed_trace(line, output), fault, check.judge):
+            problem = f"it shows the fault on the healthy server, too ({check.id})"
+            return Repeated(self._trial, line.text, False, problem)
+        return Repeated(self._trial, line.text, True)
+
+    async def _run_scenario(self, line: str, caught_by: Sequence[str]) -> Repeated:
+        text = (await run_line(line, self._variables)).decode("utf-8", "replace")
+        breaks = self._trial.saboteur.breaks
+        is_reported = any(f" {check}: " in text for check in caught_by) and f"{breaks} (" in text
+        return Repeated(self._trial, line, is_reported, "" if is_reported else "it reports another result")
+
+    def _conditions(self, scenario: Scenario, patience: float) -> Conditions:
+        facts = self._testbed.known[self._trial.transport][self._trial.revision]
+        options = ["--timeout", f"{patience:g}"]
+        options += [] if self._suite.name == "protocol" else ["--suite", self._suite.name]
+        has_effects = scenario.effects or facts.permission is not Permission.READ_ONLY
+        options += ["--allow-effects"] if has_effects else []
+        options += ["--allow-load"] if scenario.load else []
+        options += [_token_option(kind) for kind, name in VARIABLES.items() if name in self._variables]
+        conditions = self._testbed.conditions
+        patience = patience if self._trial.saboteur.silent else conditions.patience
+        return replace(conditions, patience=patience, repetition=Repetition(options=tuple(options)))
+
+    @asynccontextmanager
+    async def _subject(self, saboteur: Saboteur) -> AsyncIterator[Subject]:
+        """The saboteur, under an address or command that a line can use."""
+        subject = self._testbed.subject_for(saboteur, self._trial.transport, self._trial.revision)
+        command = CommandSaboteur(subject) if isinstance(subject, StdioSaboteur) else None
+        await subject.start()
+        try:
+            if command is not None:
+                subject.name = await command.start()
+            yield subject
+        finally:
+            if command is not None:
+                await command.stop()
+            await subject.stop()
+
+
+def _token_option(kind: str) -> str:
+    option = "--bearer" if kind == next(iter(VARIABLES)) else f"--bearer-{kind}"
+    return f'{option} "${VARIABLES[kind]}"'
+
+
+def _base(subject: Subject) -> str:
+    """The part of the address or command that a line contains, whatever the path."""
+    return re.sub(r"(?<=\d)/.*$", "", subject.name)
+
+
+def kinds(results: Iterable[Repeated]) -> Mapping[str, int]:
+    """Number of lines by their first word."""
+    counts: dict[str, int] = {}
+    for result in results:
+        counts[result.kind] = counts.get(result.kind, 0) + 1
+    return counts

@@ -1,0 +1,1 @@
+"""What a server declares, lists, names and serves agrees."""
