@@ -8,12 +8,14 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
 from assay import Client, Stdio
+from assay.bundled import everything
 from assay.bundled.everything import server
 from tests.driving.hosts import on_assay
 from tests.driving.process import ROOT, environment
 from tests.driving.warm_python import warm_python
 
 Open = Callable[[], AbstractAsyncContextManager[Any]]
+WATCHED_TEXT: Final = everything.texts[everything.WATCHED]
 
 
 def python(*arguments: str, **options: Any) -> Stdio:
@@ -55,3 +57,11 @@ TRANSPORTS: Final[dict[str, Open]] = {
 async def connected(transport: str, **options: Any) -> AsyncIterator[Client]:
     async with TRANSPORTS[transport]() as target, Client(target, **options) as client:
         yield client
+
+
+def restore() -> None:
+    """Undo what calls changed: the tests of one process share the server."""
+    for registry, name in ((server.tools, "passing_tool"), (server.prompts, "passing_prompt")):
+        if any(registered.name == name for registered in registry.list()):
+            registry.remove(name)
+    everything.texts[everything.WATCHED] = WATCHED_TEXT

@@ -38,8 +38,8 @@ async def test_the_shortest_timeout_ends_first_whatever_began_first() -> None:
         ended.append(timeout)
 
     async with Client(server) as client:
-        await asyncio.gather(*(call(client, timeout) for timeout in (0.08, 0.02, 0.05, 0.0)))
-        assert ended == [0.0, 0.02, 0.05, 0.08]
+        await asyncio.gather(*(call(client, timeout) for timeout in (0.8, 0.02, 0.4, 0.0)))
+        assert ended == [0.0, 0.02, 0.4, 0.8]
         assert (await client.call("quick")).text == "quick"
 
 
