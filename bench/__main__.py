@@ -213,7 +213,7 @@ def keep(result: Result, *, only_clients: bool) -> None:
         if only_clients:
             result = with_clients(load(), result)
         store(result, STORED)
-        write(result, PAGES)
+        write(load(STORED), PAGES)  # the stored figures are rounded, and a test compares the pages with them
         written = (STORED, plot.PICTURE, *PAGES)
         print_status(f"written: {', '.join(str(path.relative_to(ROOT)) for path in written)}")
 
