@@ -22,6 +22,7 @@ SUITE_READY := interop/node_modules/.ready
 PYRIGHT_READY := interop/pyright/node_modules/.ready
 PEER_VENVS := .venv-peers
 PUBLIC_VENVS := .venv-public
+CLIENT_VENVS := .venv-clients
 PEERS_READY_QUICK := $(PEER_VENVS)/python-sdk/.ready $(PEER_VENVS)/fastmcp/.ready \
 	interop/peers/typescript-sdk-2/node_modules/.ready
 MATRIX_READY := $(PEERS_READY_QUICK) interop/peers/typescript-sdk-1/node_modules/.ready \
@@ -84,7 +85,7 @@ tested: $(READY) ## Install the wheel and examples/tested-server in an empty env
 	@$(BIN)/python -m scripts.tested_example
 
 .PHONY: system
-system: $(READY) | chromium ## Run the longest tests: the whole demonstration, and the HTML report in a real Chromium
+system: $(READY) | chromium ## Run the longest tests: the whole demonstration, the sandbox, and the HTML report in a real Chromium
 	@$(BIN)/python -m pytest -q tests/system $(ARGS)
 
 .PHONY: screenshots
@@ -175,7 +176,7 @@ kill-rate: $(READY) $(SUITE_READY) ## Run the official suite on our saboteurs; w
 	@$(BIN)/python -m interop.kill_rate --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: public
-public: $(READY) $(NODE_READY) ## Judge public servers; writes docs/evidence/public-servers.md
+public: $(READY) $(NODE_READY) ## Judge public servers; writes docs/evidence/public-servers.md (ARGS=--clients: clients)
 	@$(BIN)/python -m interop.public --node $(NODE_VENV)/bin/node $(ARGS)
 
 .PHONY: certified
@@ -211,7 +212,7 @@ wrk:
 
 .PHONY: clean
 clean: ## Remove environments, caches and build products
-	@rm -rf $(VENV) $(NODE_VENV) $(PEER_VENVS) $(PUBLIC_VENVS) interop/peers/*/node_modules $(BENCH_VENVS) interop/node_modules interop/pyright/node_modules bench/peers/typescript/node_modules results build dist .coverage* htmlcov
+	@rm -rf $(VENV) $(NODE_VENV) $(PEER_VENVS) $(PUBLIC_VENVS) $(CLIENT_VENVS) interop/peers/*/node_modules $(BENCH_VENVS) interop/node_modules interop/pyright/node_modules bench/peers/typescript/node_modules results build dist .coverage* htmlcov
 	@rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -276,6 +277,19 @@ $(PUBLIC_VENVS)/%/.ready: interop/public/servers/%/package.json interop/public/s
 	@echo "installing the server $* into $(@D)"
 	@mkdir -p $(@D)
 	@cp interop/public/servers/$*/package.json interop/public/servers/$*/package-lock.json $(@D)
+	$(call npm-ci,$(@D))
+	@touch $@
+
+$(CLIENT_VENVS)/%/.ready: interop/public/clients/%/requirements.txt
+	$(call make-venv,$(@D))
+	@echo "installing the client $* into $(@D)"
+	@$(@D)/bin/python -m pip install $(PIP_QUIET) --no-deps --requirement $<
+	@touch $@
+
+$(CLIENT_VENVS)/%/.ready: interop/public/clients/%/package.json interop/public/clients/%/package-lock.json $(NODE_READY)
+	@echo "installing the client $* into $(@D)"
+	@mkdir -p $(@D)
+	@cp interop/public/clients/$*/package.json interop/public/clients/$*/package-lock.json $(@D)
 	$(call npm-ci,$(@D))
 	@touch $@
 

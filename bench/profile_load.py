@@ -27,7 +27,7 @@ from .subject import PEERS, python_of
 START_TIMEOUT: Final = 60.0
 ENDPOINT: Final = re.compile(rb"MCP endpoint: http://[^:]+:(\d+)/")
 FOLDER, KEY, COLLECTOR = "{folder}", "{key}", "{collector}"
-PROFILE: Final = ("--profile", "intelgraph")
+PROFILE: Final = ("--profile", "intelgraph", "--no-ledger")
 LEDGER: Final = ("--ledger", FOLDER, "--ledger-key", KEY)
 TELEMETRY: Final = ("--telemetry", COLLECTOR)
 READ: Final = '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"bench://text"}}'

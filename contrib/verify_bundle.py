@@ -19,10 +19,14 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
-PROFILES = {"intelgraph/2025-10": "fe201ba9e3545cc762d71440b268336ed79ceee5e195cbf8c4cd64d5368ed273"}
+PROFILES = {
+    "intelgraph/2025-10": "fe201ba9e3545cc762d71440b268336ed79ceee5e195cbf8c4cd64d5368ed273",
+    "intelgraph/2026-11": "ce690ec8174935b1928fa49d088bac4accc486eaae4b881c91c74d1a487f9ff2",
+}
 MANIFEST, SUMMARY, PROFILE, IN_TOTO = "MANIFEST.json", "summary.json", "profile.toml", "https://in-toto.io/"
 STATEMENTS = {  # attestation → its evidence, and its predicate type
     "attestations/sbom.dsse.json": ("sbom.cdx.json", "https://cyclonedx.org/bom"),
+    "attestations/spdx.dsse.json": ("sbom.spdx.json", "https://spdx.dev/Document"),
     "attestations/summary.dsse.json": (SUMMARY, f"{IN_TOTO}attestation/test-result/v0.1"),
     "attestations/vulnerabilities.dsse.json": ("vulnerabilities.json", f"{IN_TOTO}attestation/vulns/v0.2"),
 }
@@ -38,16 +42,29 @@ def require(condition, reason, where):
         raise Refused(reason, where)
 
 
+class Fraction(str):
+    """A number with a fraction or an exponent, as it is written: RFC 8785 and Python write it differently."""
+
+
+def parse(data):
+    return json.loads(data.decode(), parse_float=Fraction)
+
+
 def canonical(value):
-    """Canonical JSON. Signed data must encode to the same bytes after decoding."""
-    form = {"sort_keys": True, "separators": (",", ":"), "ensure_ascii": False, "allow_nan": False}
-    return json.dumps(value, **form).encode()
+    """Canonical JSON (RFC 8785). Signed data must encode to the same bytes after decoding."""
+    if isinstance(value, dict):
+        members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be"))
+        return b"{" + b",".join(canonical(key) + b":" + canonical(item) for key, item in members) + b"}"
+    if isinstance(value, list):
+        return b"[" + b",".join(map(canonical, value)) + b"]"
+    text = value if isinstance(value, Fraction) else json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return text.encode()
 
 
 def open_envelope(data, where, key, kind):
     """Verify a DSSE envelope with the trusted key, and return its document."""
     key_id = "sha256:" + sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
-    envelope = json.loads(data.decode())
+    envelope = parse(data)
     payload, payload_type = b64decode(envelope["payload"]), envelope["payloadType"]
     signatures = [(entry["keyid"], b64decode(entry["sig"])) for entry in envelope["signatures"]]
     encoded = [{"keyid": name, "sig": b64encode(signature).decode()} for name, signature in signatures]
@@ -62,7 +79,7 @@ def open_envelope(data, where, key, kind):
         key.verify(signatures[0][1], signed)
     except InvalidSignature:
         raise Refused("bad-signature", where) from None
-    document = json.loads(payload.decode())
+    document = parse(payload)
     require(canonical(document) == payload, "malformed", where)
     return document
 

@@ -57,18 +57,19 @@ class Run:
     scenarios: int
     successes: int
     left_out: str = ""
-    """Prefix of scenarios about an extension that the server does not declare."""
+    """Prefix of scenarios that prove nothing: the suite skips this one always."""
 
 
 RUNS = (
     Run(
         "required-2026-07-28",
         ("--requirements", "2026-07-28"),
-        scenarios=40,
-        successes=150,
-        left_out="tasks-",
+        scenarios=49,
+        successes=190,
+        left_out="tasks-status-notifications",
     ),
     Run("required-2025-11-25", ("--requirements", "2025-11-25"), scenarios=33, successes=84),
+    Run("all", ("--suite", "all"), scenarios=64, successes=270, left_out="tasks-status-notifications"),
     Run("all-2025-06-18", ("--suite", "all", "--spec-version", "2025-06-18"), scenarios=27, successes=27),
 )
 
@@ -127,7 +128,7 @@ def tally_of(path: Path) -> Tally:
 
 
 def scored(run: Run, tallies: Mapping[str, Tally]) -> dict[str, Tally]:
-    """The scenarios that count, without those of undeclared extensions."""
+    """The scenarios that count, without those that the suite always skips."""
     left_out = run.left_out or "\0"
     return {name: tally for name, tally in tallies.items() if not name.startswith(left_out)}
 

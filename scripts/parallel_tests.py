@@ -1,199 +1,263 @@
 """Run the tests on all cores: `make test`.
 
-The test files are divided into batches. Each batch is a run of pytest in a process that is forked from this
-one, which has imported what most tests need. pytest-xdist would import everything and collect every test in
-each of its processes, and send a message for each result: a third of the CPU time of sixteen thousand quick
-tests.
+One process collects all tests, and then forks workers, each of which runs one test file after another. So
+everything is imported and collected once. pytest-xdist would do that in each of its processes, and send
+messages for each test: a third of the CPU time of many thousand quick tests.
 
-Arguments are those of pytest: paths select files, options apply to each batch, whose output is then printed.
+Arguments are those of pytest.
 """
 
 from __future__ import annotations
 
 import gc
-import importlib
-import json
 import os
+import pickle
 import random
+import selectors
 import signal
+import socket
 import sys
 import tempfile
-import time
-import traceback
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from io import FileIO, TextIOWrapper
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from tests.driving.warm_python import warm_python
 
 TESTS: Final = Path(__file__).parents[1] / "tests"
 APART: Final = (TESTS / "meta", TESTS / "system")
 """`make check` and `make system` run these."""
-LONG: Final = "pytest.mark.long"
 PROCESSES: Final = 2 * (os.cpu_count() or 1)
 """More than cores: many tests wait for processes that they started."""
-ROUNDS: Final = 4
-"""The share of a process in the remaining files is run in about this many batches."""
-SMALLEST: Final = 3
-PRELOADED: Final = (
-    *("assay.server.server", "assay.client.client", "assay.lab.suites"),
-    *("hypothesis", "_hypothesis_pytestplugin", "jsonschema_rs", "mcp_types.methods", "pydantic"),
-    *("pytest_asyncio.plugin", "pytest_randomly", "pytest_timeout"),
-)
-OPTIONS: Final = ("-p", "no:cacheprovider", "-W", "ignore:Module already imported")
+OPTIONS: Final = ("-q", "-p", "no:cacheprovider", *(f"--ignore={folder}" for folder in APART))
 SEED: Final = "--randomly-seed="
-EMPTY: Final = int(pytest.ExitCode.NO_TESTS_COLLECTED)
-
-
-class Batch(NamedTuple):
-    files: list[Path]
-    directory: Path
-    """For what the run writes: its output, its result, and the temporary files of its tests."""
-
-
-class Tally:
-    """A plugin of pytest that counts the outcomes of tests."""
-
-    def __init__(self) -> None:
-        self.outcomes: Counter[str] = Counter()
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" or not report.passed:
-            self.outcomes["error" if report.failed and report.when != "call" else report.outcome] += 1
+CRASHED: Final = "the process that ran {} ended with status {}: the outcome of its tests is lost"
 
 
 def main(arguments: list[str]) -> int:
-    paths = [Path(argument) for argument in arguments if Path(argument).exists()]
-    options = [argument for argument in arguments if not Path(argument).exists()]
-    if any("::" in option for option in options):
-        return int(pytest.main(arguments))
-    start, seed = time.monotonic(), seed_in(options)
-    long, others = divided_by_mark(test_files(paths or [TESTS]))
-    random.Random(seed).shuffle(others)  # no test depends on what ran before
-    preload()
+    # Shells start background jobs with interrupts ignored, which tests of interrupts would inherit.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    warm_python()  # all workers share its fork server
+    seed = next((argument for argument in arguments if argument.startswith(SEED)), f"{SEED}{new_seed()}")
+    gc.disable()  # nothing that is imported or collected is garbage
     with tempfile.TemporaryDirectory(prefix="assay-tests-", ignore_cleanup_errors=True) as directory:
-        parts = [*([file] for file in long), *batches(others)]
-        run = Run(
-            [Batch(part, Path(directory) / str(number)) for number, part in enumerate(parts)], options, seed
-        )
-        run.run()
-    print(f"{run.summary} in {time.monotonic() - start:.0f} s ({SEED}{seed})")
-    return run.exit_code
+        code = pytest.main([*OPTIONS, seed, *arguments], [Distribution(Path(directory))])
+    print(f"to repeat the order: {seed}")
+    return int(code)
 
 
-def seed_in(options: list[str]) -> int:
-    """The seed of a run to repeat, or a new one."""
-    for option in options:
-        if option.startswith(SEED):
-            return int(option.removeprefix(SEED))
+def new_seed() -> int:
     return random.SystemRandom().randrange(2**32)
 
 
-def test_files(paths: Iterable[Path]) -> list[Path]:
-    files: set[Path] = set()
-    for path in paths:
-        files.update([path.resolve()] if path.is_file() else path.resolve().rglob("test_*.py"))
-    return sorted(file for file in files if not any(file.is_relative_to(folder) for folder in APART))
+class Worker(NamedTuple):
+    process: int
+    connection: socket.socket
 
 
-def divided_by_mark(files: list[Path]) -> tuple[list[Path], list[Path]]:
-    """Files that take long begin first, each alone: at the end, no process is left with one of them."""
-    long = [file for file in files if LONG in file.read_text("utf-8")]
-    return long, [file for file in files if file not in long]
+@dataclass
+class TestFile:
+    path: str
+    """As it is in the ids of its tests."""
+    items: list[pytest.Item]
+
+    @property
+    def is_long(self) -> bool:
+        return any(self.items[0].iter_markers("long"))
 
 
-def batches(files: list[Path]) -> Iterator[list[Path]]:
-    """Batches that get smaller, so that all processes end at about the same time."""
-    while files:
-        size = max(len(files) // (ROUNDS * PROCESSES), SMALLEST)
-        yield files[:size]
-        files = files[size:]
+class Distribution:
+    """A plugin of pytest that has workers run the collected tests, and reports their results."""
 
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._selector = selectors.DefaultSelector()
+        self._running: dict[Worker, TestFile] = {}
+        self._started = 0
 
-def preload() -> None:
-    for name in PRELOADED:
-        importlib.import_module(name)
-    # Shells start background jobs with interrupts ignored, which tests of interrupts would inherit.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    warm_python()  # all batches share its fork server
-    gc.collect()
-    gc.freeze()
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if session.testsfailed or session.config.option.collectonly or not session.items:
+            return None  # there is nothing to distribute
+        prepare_hypothesis()
+        gc.enable()
+        waiting = in_order(session.items)
+        try:
+            for _ in range(min(PROCESSES, len(waiting))):
+                self._start(session)
+            for worker in self._idle(session):
+                if session.shouldfail or session.shouldstop:
+                    raise session.Failed(session.shouldfail or session.shouldstop)
+                if waiting:
+                    self._assign(worker, waiting.pop(0))
+                elif not self._running:
+                    break
+        finally:
+            self._end()
+        return True
 
-
-class Run:
-    def __init__(self, waiting: list[Batch], options: list[str], seed: int) -> None:
-        self._waiting = waiting[::-1]
-        self._number = len(waiting)
-        self._running: dict[int, Batch] = {}
-        self._options = [*OPTIONS, f"{SEED}{seed}", *options]
-        self._is_verbose = bool(options)
-        self._outcomes: Counter[str] = Counter()
-        self._codes: set[int] = set()
-
-    def run(self) -> None:
-        while self._waiting or self._running:
-            while self._waiting and len(self._running) < PROCESSES:
-                self._start(self._waiting.pop())
-            process, status = os.wait()
-            batch = self._running.pop(process, None)
-            if batch is not None:  # otherwise it is the fork server
-                self._finish(batch, os.waitstatus_to_exitcode(status))
-
-    def _start(self, batch: Batch) -> None:
-        batch.directory.mkdir()
+    def _start(self, session: pytest.Session) -> None:
+        ours, theirs = socket.socketpair()
+        self._started += 1
+        directory = self._directory / str(self._started)
+        directory.mkdir()
         process = os.fork()
         if process == 0:
-            run_in_child(batch, self._options)
-        self._running[process] = batch
+            self._close()
+            ours.close()
+            work(session, theirs, directory)
+        theirs.close()
+        self._selector.register(ours, selectors.EVENT_READ, Worker(process, ours))
 
-    def _finish(self, batch: Batch, code: int) -> None:
-        self._codes.add(code)
-        self._outcomes += outcomes_of(batch)
-        if self._is_verbose or code not in (0, EMPTY):
-            sys.stdout.write((batch.directory / "output").read_text("utf-8", "replace"))
-        done = self._number - len(self._waiting) - len(self._running)
-        print(f"[{done}/{self._number}] {self.summary}", flush=True)
+    def _idle(self, session: pytest.Session) -> Iterator[Worker]:
+        """Each worker as soon as it has nothing to do."""
+        while True:
+            for key, _ in self._selector.select():
+                worker: Worker = key.data
+                data = received(worker.connection)
+                if data is None:
+                    self._replace(session, worker)
+                    continue
+                self._running.pop(worker, None)
+                for content in pickle.loads(data):
+                    log(session, report_of(session, content))
+                yield worker
 
-    @property
-    def summary(self) -> str:
-        return ", ".join(f"{count} {name}" for name, count in sorted(self._outcomes.items())) or "no tests"
+    def _assign(self, worker: Worker, file: TestFile) -> None:
+        self._running[worker] = file
+        send(worker.connection, pickle.dumps(file.path))
 
-    @property
-    def exit_code(self) -> int:
-        """Success if some tests passed and none failed; a process that was killed has a negative code."""
-        if self._codes - {0, EMPTY}:
-            return 1
-        return 0 if 0 in self._codes else EMPTY
+    def _replace(self, session: pytest.Session, worker: Worker) -> None:
+        """A worker has ended in the midst of a file."""
+        self._selector.unregister(worker.connection)
+        worker.connection.close()
+        status = os.waitstatus_to_exitcode(os.waitpid(worker.process, 0)[1])
+        path = self._running.pop(worker).path
+        reason = CRASHED.format(path, status)
+        log(session, pytest.TestReport(path, (path, None, path), {}, "failed", reason, "call"))
+        self._start(session)
+
+    def _end(self) -> None:
+        workers = [key.data for key in self._selector.get_map().values()]
+        for worker in workers:
+            if worker in self._running:
+                os.kill(worker.process, signal.SIGKILL)
+        self._close()
+        for worker in workers:
+            os.waitpid(worker.process, 0)
+
+    def _close(self) -> None:
+        for key in list(self._selector.get_map().values()):
+            key.data.connection.close()
+        self._selector.close()
 
 
-def run_in_child(batch: Batch, options: list[str]) -> NoReturn:
+def in_order(items: list[pytest.Item]) -> list[TestFile]:
+    """The files; those that take long first, so that no worker is left with one of them at the end."""
+    files: dict[str, TestFile] = {}
+    for item in items:
+        path = item.nodeid.partition("::")[0]
+        files.setdefault(path, TestFile(path, [])).items.append(item)
+    return sorted(files.values(), key=lambda file: not file.is_long)
+
+
+def prepare_hypothesis() -> None:
+    """Load what hypothesis knows of Unicode and of our constants, which each worker would otherwise do."""
+    from hypothesis import given, settings  # its plugin must be loaded by pytest
+    from hypothesis import strategies as st
+
+    @settings(max_examples=1, database=None, deadline=None)
+    @given(st.tuples(st.text(), st.binary(), st.integers(), st.floats()))
+    def draw(_values: object) -> None:
+        pass
+
+    draw()
+
+
+def log(session: pytest.Session, report: pytest.TestReport) -> None:
+    session.config.hook.pytest_runtest_logreport(report=report)
+
+
+def report_of(session: pytest.Session, content: dict[str, Any]) -> pytest.TestReport:
+    report = session.config.hook.pytest_report_from_serializable(config=session.config, data=content)
+    assert isinstance(report, pytest.TestReport)
+    return report
+
+
+def send(connection: socket.socket, data: bytes) -> None:
+    connection.sendall(len(data).to_bytes(8, "big") + data)
+
+
+def received(connection: socket.socket) -> bytes | None:
+    """The next message; None if the process at the other side has ended."""
+    with suppress(ConnectionError):
+        head = connection.recv(8, socket.MSG_WAITALL)
+        size = int.from_bytes(head, "big")
+        data = connection.recv(size, socket.MSG_WAITALL) if size else b""
+        if len(head) == 8 and len(data) == size:
+            return data
+    return None
+
+
+class Reports:
+    """A plugin of pytest that runs a test and keeps its reports, instead of having them printed."""
+
+    def __init__(self) -> None:
+        self._reports: list[pytest.TestReport] = []
+
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        self._reports += runtestprotocol(item, log=False, nextitem=nextitem)
+        return True
+
+    def taken(self) -> list[pytest.TestReport]:
+        """The reports that pytest counts."""
+        reports, self._reports = self._reports, []
+        return [report for report in reports if report.when == "call" or not report.passed]
+
+
+def work(session: pytest.Session, connection: socket.socket, directory: Path) -> NoReturn:
+    """Run the files that are asked for, until there are no more."""
     code = 70
     try:
-        output = os.open(batch.directory / "output", os.O_WRONLY | os.O_CREAT)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        sys.stdout = sys.stderr = TextIOWrapper(FileIO(1, "w"), "utf-8")
-        tally = Tally()
-        own = [*map(str, batch.files), f"--basetemp={batch.directory / 'temporary'}"]
-        code = int(pytest.main([*own, *options], [tally]))
-        (batch.directory / "result").write_text(json.dumps(tally.outcomes), "utf-8")
+        own_state(session.config, directory)
+        files = {file.path: file for file in in_order(session.items)}
+        reports = Reports()
+        session.config.pluginmanager.register(reports)
+        send(connection, pickle.dumps([]))
+        while path := received(connection):
+            run_file(files[pickle.loads(path)], session.config)
+            contents = [serialized(report, session.config) for report in reports.taken()]
+            send(connection, pickle.dumps(contents))
+        code = 0
     except BaseException:
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
     finally:
         sys.stdout.flush()
         # Not `sys.exit`: what the parent registered for its exit is not for this process.
         os._exit(code)
 
 
-def outcomes_of(batch: Batch) -> Counter[str]:
-    try:
-        return Counter(json.loads((batch.directory / "result").read_text("utf-8")))
-    except FileNotFoundError:
-        return Counter({"crashed": 1})
+def own_state(config: pytest.Config, directory: Path) -> None:
+    """What workers must not share: the file that catches output, and the directory for temporary files."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    assert capture is not None
+    capture.stop_global_capturing()
+    capture.start_global_capturing()
+    capture.suspend_global_capture(in_=True)
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(directory)
+
+
+def run_file(file: TestFile, config: pytest.Config) -> None:
+    for item, following in zip(file.items, [*file.items[1:], None], strict=True):
+        config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+
+
+def serialized(report: pytest.TestReport, config: pytest.Config) -> Any:
+    return config.hook.pytest_report_to_serializable(config=config, report=report)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Count the saboteurs that are caught without fixtures and without annotations of tools.
 
 Each saboteur of the protocol suite whose server is the reference server runs once in front of a server that
-has the same tools without annotations: no tool has `readOnlyHint`. Tools that change the server are hidden at
-first, since many saboteurs share a server; what is missed then is tried alone, with all tools. Arguments
-select saboteurs by id, with globs.
+has the same tools without annotations: no tool has `readOnlyHint`. Those that bring such tools keep them.
+Tools that change the server are hidden at first, since many saboteurs share a server; what is missed then is
+tried alone, with all tools. Arguments select saboteurs by id, with globs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ async def prove(patterns: Sequence[str]) -> list[TrialResult]:
 
 
 def _with(saboteur: Saboteur, double: Double) -> Fault:
-    return msgspec.structs.replace(saboteur, double=double)
+    return saboteur if saboteur.double else msgspec.structs.replace(saboteur, double=double)
 
 
 def main(patterns: Sequence[str]) -> int:

@@ -2,6 +2,9 @@
 
 HTTP requires a client certificate and a token from `assay authority`. Every scored demand of the profile must
 be met; demands that stay unmeasured are listed, and only those that cannot be measured there are accepted.
+One transport after the other, so that benchmarks have the machine to themselves. With --quick both are
+certified at once, and benchmarks that miss a limit are shown and do not fail: a busy machine must not fail a
+build.
 --public certifies public servers instead and writes docs/evidence/certified.md.
 
 Exit codes: 0 all of this holds, 1 it does not, 2 usage, 3 could not run, 4 a server did not start,
@@ -42,20 +45,27 @@ def report_lines(proof: Proof) -> Iterator[str]:
     yield from (f"  ✗ {breach}" for breach in proof.breaches)
 
 
+def workspace(options: argparse.Namespace, name: str) -> Workspace:
+    return Workspace(options.results / name, options.quick, options.osv)
+
+
+async def prove_all(options: argparse.Namespace) -> list[Proof]:
+    names = options.transports or (STDIO, HTTP)
+    if not options.quick:
+        return [await prove(workspace(options, name), name) for name in names]
+    return await asyncio.gather(*(prove(workspace(options, name), name) for name in names))
+
+
 async def run_all(options: argparse.Namespace) -> Exit:
     stop_on_request()
     if options.public:
         shutil.rmtree(options.results / "public", ignore_errors=True)
         return await certify_public(options.results / "public", options.node)
     shutil.rmtree(options.results, ignore_errors=True)
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(prove(Workspace(options.results / name, options.quick, options.osv), name))
-            for name in options.transports or (STDIO, HTTP)
-        ]
-    proofs = [task.result() for task in tasks]
+    proofs = await prove_all(options)
     print("\n".join(line for proof in proofs for line in report_lines(proof)), flush=True)
-    return Exit.CONFORMS if all(proof.holds for proof in proofs) else Exit.DOES_NOT_CONFORM
+    holds = all(proof.holds or (options.quick and proof.is_only_slow) for proof in proofs)
+    return Exit.CONFORMS if holds else Exit.DOES_NOT_CONFORM
 
 
 def parse() -> argparse.Namespace:

@@ -9,16 +9,25 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
+from assay import bundled
+from assay.certify.bundle.bundle_manifest import Artifact
+from assay.certify.bundle.statement import encode, statement
 from assay.lab.harness.sabotage.certificate_authority import Issuer
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
+from assay.signing import dsse
+from assay.signing.keys import read_signing_key
 from interop.child_process import START_TIMEOUT, child
 from interop.official import Aborted, Exit, tail
 from interop.official_authority import free_port
 
 ASSAY = (sys.executable, "-m", "assay")
 SERVER = "dev.assay/reference"
+EDITION = "intelgraph/2026-11"
 SCOPES = ("mcp", "mcp:use")
+# A replay cannot seed a server at a URL.
+SEEDS = ("--clock", "2026-01-01T00:00:00+00:00", "--random-seed", "certified")
 NEWEST = tuple(revisions[-1].date for revisions in (HANDSHAKE, PER_REQUEST))
 # One record shows that the measurement works, not that the server has no vulnerabilities; --osv gives a real
 # export.
@@ -61,6 +70,29 @@ class Workspace:
         """The directory that the server serves and may write to."""
         return self.directory / "root"
 
+    @property
+    def artifact(self) -> Path:
+        return self.directory / "assay_reference.zip"
+
+    @property
+    def attestation(self) -> Path:
+        return self.directory / "provenance.intoto.jsonl"
+
+    def attest(self) -> None:
+        """Pack the server, and attest that it was built here."""
+        folder = Path(bundled.__file__).parent / "reference"
+        with ZipFile(self.artifact, "w", ZIP_DEFLATED) as archive:
+            for path in sorted(folder.rglob("*.py")):
+                archive.write(path, path.relative_to(folder))
+        builder = {"builder": {"id": "https://example.org/make-certified"}, "metadata": {}}
+        build = {"buildType": "https://example.org/zip", "externalParameters": {}}
+        claim = statement(
+            {self.artifact.name: Artifact.of(self.artifact).sha256},
+            "https://slsa.dev/provenance/v1",
+            {"buildDefinition": build, "runDetails": builder},
+        )
+        self.attestation.write_bytes(dsse.sign(encode(claim), read_signing_key(self.key)))
+
     def prepare(self) -> None:
         self.folder.mkdir(parents=True)
         (self.folder / "note.txt").write_text("A note.\n", "utf-8")
@@ -69,10 +101,17 @@ class Workspace:
             self.export.write_text(json.dumps([{**SAMPLE_RECORD, "modified": today}]), "utf-8")
 
     def command(self, *more: str) -> tuple[str, ...]:
-        """The command of the server with everything that the profile demands."""
-        ledger = ("--ledger", str(self.directory / "ledger"), "--ledger-key", str(self.key))
-        profile = ("--profile", "intelgraph", "--root", str(self.folder), *ledger)
+        """The command of the server with everything that the profile demands.
+
+        Its ledger is in the default directory: in a sandbox it can write only to its home.
+        """
+        profile = ("--profile", EDITION, "--root", str(self.folder), "--ledger-key", str(self.key))
         return (*ASSAY, "serve", "reference", *profile, *more)
+
+    @property
+    def state(self) -> str:
+        """The variable that keeps the ledger of a server without a sandbox in this directory."""
+        return f"XDG_STATE_HOME={self.directory}"
 
 
 @dataclass(frozen=True)
@@ -94,7 +133,7 @@ async def protected(workspace: Workspace) -> AsyncIterator[ProtectedEndpoint]:
     async with running(authority, workspace.directory / "authority.log", rb"issuer: (http\S+)") as issuer:
         port = url.removesuffix("/mcp").rpartition(":")[2]
         command = workspace.command(
-            *("--transport", "http", "--port", port, "--telemetry", f"http://{otlp}"),
+            *("--transport", "http", "--port", port, "--telemetry", f"http://{otlp}", *SEEDS),
             *("--auth", f"issuer={issuer},audience={url},scopes={','.join(SCOPES)}"),
             *("--tls-cert", str(server.cert), "--tls-key", str(server.key)),
             *("--tls-client-ca", str(certificates.file)),
@@ -102,7 +141,8 @@ async def protected(workspace: Workspace) -> AsyncIterator[ProtectedEndpoint]:
         )
         certificate_options = ("--ca", str(certificates.file), "--client-cert", str(client.cert))
         options = ("-e", url, "--authority", issuer, *certificate_options, "--client-key", str(client.key))
-        async with running(command, workspace.directory / "server.log", rb"MCP endpoint: (\S+)"):
+        started = ("env", workspace.state, *command)
+        async with running(started, workspace.directory / "server.log", rb"MCP endpoint: (\S+)"):
             yield ProtectedEndpoint(options, otlp)
 
 

@@ -1,189 +1,109 @@
-"""Judge public MCP servers, store the traces with findings and write docs/evidence/public-servers.md.
+"""Judge public MCP servers or clients, store the traces with findings and write a page in docs/evidence.
 
-Exit codes: 0 every finding has a reason, 1 one has none, or a reason is out of date, 2 usage,
-3 could not run, 4 a server did not start, 130 interrupted.
+Exit codes: 0 every finding has a reason, 1 one has none, a reason is out of date, or two runs differ,
+2 usage, 3 could not run, 4 a subject did not start, 130 interrupted.
 """
 
 import argparse
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
-from assay.lab.harness.run.archive import Archive, StorageError
 from assay.lab.harness.run.conclusion import headline
-from assay.lab.harness.run.plan import Selection
-from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run
-from assay.lab.harness.run.runner import Runner, RunSettings, SubjectDown
-from assay.lab.harness.trace.recorder import Redaction
-from assay.lab.suites import protocol_suite
 from interop.exit_code import check_names, exit_code, stop_on_request
 from interop.official import Aborted, Exit
-from interop.public.page import page
-from interop.public.reason import read_reasons
-from interop.public.record import (
-    JudgedServer,
-    Key,
-    Record,
-    ServerFinding,
-    deduplicated,
-    findings_in,
-    outcomes,
-    places_of,
-    smallest_cover,
-    trace_name,
-)
-from interop.public.table import HERE, ROOT, PublicServer, public_servers
-
-TRACES = HERE / "traces"
-RECORD = HERE / "record.json"
-PAGE = ROOT / "docs" / "evidence" / "public-servers.md"
+from interop.public.collection import CLIENTS, SERVERS, Collection
+from interop.public.run import PRIVATE, RunOptions, changes, judged
+from interop.public.table import ROOT, PublicPackage
 
 
-async def judge(server: PublicServer, options: argparse.Namespace) -> JudgedServer:
-    """Judge one server and store the traces with findings."""
-    results = options.results / server.name
-    shutil.rmtree(results, ignore_errors=True)
-    archive = Archive(results)
-    print(f"{server.name} {server.version()} on {server.transport} …", flush=True)
-    runner = Runner(order(server, options), [server.subject(options.node)], lambda event: None, archive.store)
-    try:
-        run = await runner.run()
-        home = archive.finish(run).parent
-    except SubjectDown as down:
-        raise Aborted(Exit.SERVER_DID_NOT_START, str(down)) from down
-    except StorageError as error:
-        raise Aborted(Exit.COULD_NOT_RUN, str(error)) from error
-    if run.interrupted:
-        raise asyncio.CancelledError
-    print(f"  {headline(run)} in {run.seconds:.0f} s", flush=True)
-    return store_traces(server, run, home)
-
-
-def order(server: PublicServer, options: argparse.Namespace) -> RunSettings:
-    # Paths of this machine are redacted too. With the slash, because `/root` occurs in other words.
-    private = Redaction([str(ROOT), f"{Path.home()}/", sys.base_prefix])
-    conditions = Conditions(redaction=private, patience=options.timeout)
-    return RunSettings(protocol_suite(), Selection(effects=server.effects), conditions, jobs=options.jobs)
-
-
-def store_traces(server: PublicServer, run: Run, home: Path) -> JudgedServer:
-    folder = TRACES / server.name
-    shutil.rmtree(folder, ignore_errors=True)
-    places = places_of(run)
-    size = {cell.trace: (home / cell.trace).stat().st_size for cells in places.values() for cell in cells}
-    for cell in smallest_cover(places, size):
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(home / cell.trace, folder / trace_name(cell))
-    revisions = {key: sorted({cell.revision for cell in cells}) for key, cells in places.items()}
-    findings = findings_below(folder, revisions)
-    for file in {*folder.glob("*.ndjson")} - {folder / finding.trace for finding in findings}:
-        file.unlink()
-    return JudgedServer(
-        server=server.name,
-        version=server.version(),
-        transport=server.transport,
-        speaks=[facts.revision for subject in run.subjects for facts in subject.facts],
-        outcomes=outcomes(run),
-        findings=findings,
-    )
-
-
-def findings_below(folder: Path, revisions: Mapping[Key, Sequence[str]]) -> list[ServerFinding]:
-    files = sorted(folder.glob("*.ndjson"))
-    return deduplicated(
-        finding for file in files for finding in findings_in(protocol_suite(), file, file.name, revisions)
-    )
-
-
-def rejudge(known: JudgedServer) -> JudgedServer:
-    """The same server, judged by its stored traces."""
-    revisions = {finding.key: finding.revisions for finding in known.findings}
-    return msgspec.structs.replace(known, findings=findings_below(TRACES / known.server, revisions))
-
-
-def read_record() -> Record:
-    return msgspec.json.decode(RECORD.read_bytes(), type=Record)
-
-
-def keep(fresh: Sequence[JudgedServer]) -> None:
-    """Merge new results into the record and write the page."""
-    suite, servers = protocol_suite(), public_servers()
-    known = {result.server: result for result in read_record().judged} if RECORD.exists() else {}
-    known |= {result.server: result for result in fresh}
-    judged = [known[name] for name in servers if name in known]
-    write(Record(scenarios=len(suite.scenarios), checks=len(suite.checks), judged=judged))
-
-
-def refresh() -> None:
-    """Judge the stored traces again. The servers were not run, so the size of the suite stays as it was."""
-    record = read_record()
-    write(msgspec.structs.replace(record, judged=[rejudge(result) for result in record.judged]))
-
-
-def write(record: Record) -> None:
-    RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n")
-    PAGE.write_text(page(record, public_servers(), read_reasons()), "utf-8")
-
-
-def report() -> Exit:
+def report(collection: Collection) -> Exit:
     """Print findings without a reason."""
-    breaches = list(read_reasons().breaches(read_record().judged))
-    print("\n".join((f"written: {PAGE.relative_to(ROOT)}", *breaches)))
+    breaches = collection.breaches()
+    print("\n".join((f"written: {collection.page.relative_to(ROOT)}", *breaches)))
     return Exit.DOES_NOT_CONFORM if breaches else Exit.CONFORMS
 
 
-def install(servers: Sequence[PublicServer]) -> None:
-    """Install missing servers through the Makefile, like all environments.
+def install(packages: Sequence[PublicPackage]) -> None:
+    """Install missing packages through the Makefile, like all environments.
 
     Raises:
         Aborted: the installation failed.
     """
-    stamps = [str(server.home / ".ready") for server in servers]
+    stamps = [str(package.home / ".ready") for package in packages]
     done = subprocess.run(["make", "--silent", "--no-print-directory", *stamps], check=False)
     if done.returncode:
-        raise Aborted(Exit.COULD_NOT_RUN, "the servers could not be installed")
+        raise Aborted(Exit.COULD_NOT_RUN, "the packages could not be installed")
 
 
-async def judge_all(servers: Sequence[PublicServer], options: argparse.Namespace) -> Exit:
+async def judge(package: PublicPackage, options: RunOptions) -> tuple[Run, Path]:
+    print(f"{package.name} {package.version()} on {package.transport} …", flush=True)
+    run, home = await judged(package, options)
+    print(f"  {headline(run)} in {run.seconds:.0f} s", flush=True)
+    return run, home
+
+
+async def judge_all(
+    collection: Collection, packages: Sequence[PublicPackage], options: RunOptions, repeat: int
+) -> Exit:
+    """Judge each package, store the first run, and compare the others with it."""
     stop_on_request()
-    for server in servers:
-        keep([await judge(server, options)])
-    return report()
+    different = 0
+    for package in packages:
+        run, home = await judge(package, options)
+        collection.keep([collection.store(package, run, home, PRIVATE)])
+        runs = [run, *[(await judge(package, options))[0] for _ in range(repeat - 1)]]
+        lines = list(differences(runs))
+        different += bool(lines)
+        if repeat > 1:
+            print("\n".join(lines) or f"  {repeat} runs: the same {len(run.cells)} outcomes", flush=True)
+    return Exit.DOES_NOT_CONFORM if different else report(collection)
+
+
+def differences(runs: Sequence[Run]) -> Iterator[str]:
+    for change in changes(runs):
+        checks = ", ".join(f"{each.check} {each.before} → {each.after}" for each in change.checks)
+        yield f"  {change.scenario} at {change.revision}: {change.before} → {change.after} {checks}".rstrip()
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="interop.public", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = list(public_servers())
     add = parser.add_argument
-    add("names", metavar="SERVER", nargs="*", help=f"which servers; default all of: {', '.join(names)}")
+    add("names", metavar="NAME", nargs="*", help="which servers or clients; default: all of the table")
+    add("--clients", action="store_true", help="clients instead of servers")
     add("--node", default=".venv-node/bin/node", help="the Node executable")
     add("--results", type=Path, default=ROOT / "results" / "public", help="where runs are stored")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="parallel scenarios")
-    add("--timeout", type=float, default=10, help="seconds to wait for an answer")
+    add("--timeout", type=float, default=10, help="seconds to wait for an answer of a server")
+    add("--runs", type=int, default=1, metavar="N", help="judge each N times, and fail if a verdict differs")
     add("--offline", action="store_true", help="judge the stored traces again and rewrite the page")
     options = parser.parse_args()
-    check_names(parser, options.names, names, "server")
+    options.collection = CLIENTS if options.clients else SERVERS
+    check_names(
+        parser, options.names, list(options.collection.packages()), "client" if options.clients else "server"
+    )
     return options
 
 
 def execute(options: argparse.Namespace) -> Exit:
+    collection: Collection = options.collection
     if options.offline:
-        refresh()
-        return report()
-    servers = [
-        server for name, server in public_servers().items() if name in options.names or not options.names
+        collection.refresh()
+        return report(collection)
+    packages = [
+        package
+        for name, package in collection.packages().items()
+        if name in options.names or not options.names
     ]
-    install(servers)
-    return asyncio.run(judge_all(servers, options))
+    install(packages)
+    run_options = RunOptions(options.node, options.results, options.jobs, options.timeout)
+    return asyncio.run(judge_all(collection, packages, run_options, options.runs))
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The findings of each server, each once, with the stored trace that proves it."""
+"""The findings of each server or client, each once, with the stored trace that proves it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +15,12 @@ from assay.lab.harness.trace.file import read_trace
 from assay.lab.harness.verdict import CheckResult, Finding, Verdict
 
 Key = tuple[str, str]
-"""Check and requirement, which identify a finding of a server."""
+"""Check and requirement, which identify a finding of a subject."""
 Places = Mapping[Key, Sequence[CellResult]]
 
 
-class ServerFinding(msgspec.Struct, frozen=True):
-    """A requirement that a server broke, and the trace that shows it."""
+class RecordedFinding(msgspec.Struct, frozen=True):
+    """A requirement that a subject broke, and the trace that shows it."""
 
     check: str
     verdict: str
@@ -40,20 +40,20 @@ class ServerFinding(msgspec.Struct, frozen=True):
         return self.check, self.requirement
 
 
-class JudgedServer(msgspec.Struct, frozen=True):
-    server: str
+class JudgedPackage(msgspec.Struct, frozen=True):
+    name: str = msgspec.field(name="server")
     version: str
     transport: str
     speaks: list[str]
     outcomes: dict[str, int]
-    findings: list[ServerFinding] = msgspec.field(name="found")
+    findings: list[RecordedFinding] = msgspec.field(name="found")
 
 
 class Record(msgspec.Struct, frozen=True):
     scenarios: int
     """Size of the suite."""
     checks: int
-    judged: list[JudgedServer]
+    judged: list[JudgedPackage]
 
 
 def findings(cell: CellResult) -> Iterable[tuple[Key, CheckResult, Finding]]:
@@ -99,11 +99,11 @@ def trace_name(cell: CellResult) -> str:
 
 def findings_in(
     suite: Suite, trace: Path, name: str, places: Mapping[Key, Sequence[str]]
-) -> list[ServerFinding]:
+) -> list[RecordedFinding]:
     """The findings of a stored trace; `places` are the revisions at which each was made."""
     cell = rejudged([suite], [(name, read_trace(trace))]).cells[0]
     return [
-        ServerFinding(
+        RecordedFinding(
             check=check.id,
             verdict=str(Verdict.FAILURE if Level(finding.level).binding else Verdict.WARNING),
             requirement=finding.requirement,
@@ -120,9 +120,9 @@ def findings_in(
     ]
 
 
-def deduplicated(findings: Iterable[ServerFinding]) -> list[ServerFinding]:
+def deduplicated(findings: Iterable[RecordedFinding]) -> list[RecordedFinding]:
     """Each finding from the first trace that shows it, in order of check and requirement."""
-    first: dict[Key, ServerFinding] = {}
+    first: dict[Key, RecordedFinding] = {}
     for finding in findings:
         first.setdefault(finding.key, finding)
     return [first[key] for key in sorted(first)]

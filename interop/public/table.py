@@ -1,4 +1,4 @@
-"""The table of public servers: package, environment and command of each."""
+"""The tables of public servers and clients: package, environment and command of each."""
 
 import json
 import os
@@ -7,41 +7,48 @@ import socket
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
 
+from assay.lab.harness.scripted_server.client import CommandClient
 from assay.lab.harness.subject.subject import CommandSubject, Subject, UrlSubject
+from assay.lab.harness.transport import Transport
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PINS = HERE / "servers"
+CLIENT_PINS = HERE / "clients"
 ENVIRONMENTS = Path(".venv-public")
-"""Relative to the project, where servers are started, so that no command contains a path of this machine."""
+CLIENT_ENVIRONMENTS = Path(".venv-clients")
+"""Relative to the project, where programs are started, so that no command contains a path of this machine."""
 
 
-class PublicServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PublicPackage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A package from a registry, with pins in a directory of `folder`."""
+
     package: str
     built_with: str
     command: list[str]
-    url: str = ""
-    """Where it listens; empty for a stdio server."""
-    environment: dict[str, str] = {}
-    effects: bool = False
     pins: str = ""
-    """Another server of the table with the same package."""
+    """Another entry of the table with the same package."""
     name: str = ""
+
+    folder: ClassVar[Path]
+    environments: ClassVar[Path]
+    traces: ClassVar[Path]
 
     @property
     def transport(self) -> str:
-        return "http" if self.url else "stdio"
+        raise NotImplementedError
 
     @property
     def files(self) -> Path:
-        return PINS / (self.pins or self.name)
+        return self.folder / (self.pins or self.name)
 
     @property
     def home(self) -> Path:
-        return ENVIRONMENTS / (self.pins or self.name)
+        return self.environments / (self.pins or self.name)
 
     def version(self) -> str:
         """The pinned version."""
@@ -50,6 +57,21 @@ class PublicServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return dict(line.split("==") for line in pins.read_text("utf-8").splitlines())[self.package]
         manifest = json.loads((self.files / "package.json").read_text("utf-8"))
         return str(manifest["dependencies"][self.package])
+
+
+class PublicServer(PublicPackage, frozen=True, forbid_unknown_fields=True):
+    url: str = ""
+    """Where it listens; empty for a stdio server."""
+    environment: dict[str, str] = {}
+    effects: bool = False
+
+    folder = PINS
+    environments = ENVIRONMENTS
+    traces = HERE / "traces"
+
+    @property
+    def transport(self) -> str:
+        return "http" if self.url else "stdio"
 
     def subject(self, node: str) -> Subject:
         """The server, not yet started, with an empty folder for its data."""
@@ -73,6 +95,23 @@ class PublicServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         }
 
 
+class PublicClient(PublicPackage, frozen=True, forbid_unknown_fields=True):
+    folder = CLIENT_PINS
+    environments = CLIENT_ENVIRONMENTS
+    traces = HERE / "client_traces"
+
+    @property
+    def transport(self) -> str:
+        return "stdio" if "{server}" in self.command else "http"
+
+    def client(self, node: str) -> CommandClient:
+        """The client; its program is copied to its modules, beside which Node looks for imports."""
+        for program in (*self.files.glob("client.*"), *self.folder.glob("steps.*")):
+            shutil.copyfile(program, ROOT / self.home / program.name)
+        places = {"home": str(self.home), "node": node, "url": "{url}", "server": "{server}"}
+        return CommandClient([word.format_map(places) for word in self.command], Transport(self.transport))
+
+
 def free_port() -> int:
     """A port that is free now: these servers cannot choose one themselves."""
     with socket.socket() as listener:
@@ -84,3 +123,8 @@ def free_port() -> int:
 def public_servers(path: Path = HERE / "servers.toml") -> dict[str, PublicServer]:
     table = tomllib.loads(path.read_text("utf-8"))
     return {name: msgspec.convert({**row, "name": name}, PublicServer) for name, row in table.items()}
+
+
+def public_clients(path: Path = HERE / "clients.toml") -> dict[str, PublicClient]:
+    table = tomllib.loads(path.read_text("utf-8"))
+    return {name: msgspec.convert({**row, "name": name}, PublicClient) for name, row in table.items()}

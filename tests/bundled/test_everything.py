@@ -14,6 +14,7 @@ import pytest
 
 from assay.bundled.everything import RED_PIXEL, SILENCE, server
 from assay.revisions.registry import BY_DATE, HANDSHAKE
+from assay.revisions.revision import TaskForm
 from tests.bundled.client import Client
 
 HANDSHAKE_DATES = [revision.date for revision in HANDSHAKE]
@@ -161,10 +162,13 @@ async def test_the_handshake_names_the_server_and_declares_every_capability(date
         "logging": {},
         "completions": {},
     }
-    known = BY_DATE[date].capabilities
+    revision = BY_DATE[date]
+    tasks = {"tasks": {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}}
+    skills = {"extensions": {"io.modelcontextprotocol/skills": {"directoryRead": True}}}
+    known = {name: details for name, details in declared.items() if name in revision.capabilities}
     assert opened == {
         "protocolVersion": date,
-        "capabilities": {name: details for name, details in declared.items() if name in known},
+        "capabilities": known | (tasks if revision.tasks is TaskForm.CORE else {}) | skills,
         "serverInfo": {
             "name": "mcp-conformance-test-server",
             "version": "1.0.0",
@@ -208,6 +212,13 @@ async def test_the_tool_list_begins_with_the_harmless_one_and_describes_all(
         "test_trigger_tool_change",
         "test_trigger_prompt_change",
         "json_schema_2020_12_tool",
+        "greet",
+        "slow_compute",
+        "protocol_error_job",
+        "confirm_delete",
+        "multi_input",
+        "failing_job",
+        "test_tool_with_task",
     ]
     assert all(tool["description"] and tool["inputSchema"]["type"] == "object" for tool in tools)
 
@@ -467,7 +478,10 @@ async def test_the_ready_made_schema_reaches_the_client_whole_and_is_enforced(co
 @pytest.mark.parametrize("date", HANDSHAKE_DATES)
 async def test_resources_and_the_template_are_listed(connect: Connect, date: str) -> None:
     client = await connect(date)
-    assert await client.result("resources/list") == {
+    listed = (await client.result("resources/list"))["resources"]
+    skills = [resource for resource in listed if resource["uri"].startswith("skill://")]
+    assert len(skills) == 2
+    assert {"resources": [resource for resource in listed if resource not in skills]} == {
         "resources": [
             {
                 "uri": "test://static-text",

@@ -22,6 +22,7 @@ from assay.certify.bundle.directory import BundleSource, write
 from assay.certify.bundle.manifest import encode, take
 from assay.certify.bundle.manifest import list_files as manifest_files
 from assay.certify.bundle.run_collector import RunCollector
+from assay.certify.measurement.document import judge, stored_documents
 from assay.certify.scoring import Evidence
 from assay.certify.summary_form import Host
 from assay.certify.vulnerabilities import report as vulnerabilities
@@ -29,9 +30,8 @@ from assay.certify.vulnerabilities.osv import ScanResult
 from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.run import dump_run, parse_run
 from assay.lab.harness.run.runner import Runner, RunSettings
-from assay.lab.harness.subject.subject import served
+from assay.lab.harness.subject.subject import CommandSubject
 from assay.lab.harness.trace.recorder import Redaction
-from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Verdict
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
@@ -39,6 +39,7 @@ from assay.signing import canonical, dsse, keys
 from assay.signing.dsse import Role, Trust
 from assay.signing.keys import SigningKey
 from tests.certify.environments import environment, installed
+from tests.driving.warm_python import warm_python
 
 DEVELOPER, HARNESS, STRANGER = keys.generate(), keys.generate(), keys.generate()
 TRUST = Trust([(DEVELOPER.public, Role.DEVELOPER), (HARNESS.public, Role.HARNESS)])
@@ -77,7 +78,8 @@ def _recorded() -> dict[str, bytes]:
     collector = RunCollector()
     chosen = Selection(scenarios=SCENARIOS, revisions=(HANDSHAKE[-1], PER_REQUEST[-1]))
     order = RunSettings(suite_named("marketplace"), chosen, jobs=2)
-    runner = Runner(order, [served("reference", Transport.STDIO)], lambda event: None, collector.keep)
+    subject = CommandSubject((warm_python(), "-m", "assay", "serve", "reference"))
+    runner = Runner(order, [subject], lambda event: None, collector.keep)
     collector.add(asyncio.run(runner.run()), Redaction())
     return collector.files
 
@@ -101,6 +103,10 @@ def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> d
     good = Evidence(Verdict.SUCCESS, "it is")
     judged = {name: good for name in (evidence.SBOM, evidence.SIGNATURE)}
     judged[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(raw[layout.VULNERABILITIES], created)
+    edition = profile_list.shipped(profile_list.INTELGRAPH)
+    documents = stored_documents(raw, [demand.id for demand in edition.demands if demand.limit])
+    by_id = {demand.id: demand for demand in edition.demands}
+    judged |= {name: judge(by_id[name], document) for name, document in documents.items()}
     context = summary.SummaryContext(
         "my-server", "1.0", ARTIFACT, format_moment(created), format_moment(created + lifetime), HOST,
         DEVELOPER.public.id, metrics.signer_named(raw[layout.METRICS]), metrics.Source.HARNESS,

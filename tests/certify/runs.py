@@ -11,7 +11,8 @@ from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.verdict import CheckResult, Finding, Outcome, Verdict
 
 DATE = "a-revision"
-PROFILE = profile_list.shipped(profile_list.INTELGRAPH)
+FIRST_EDITION = "intelgraph/2025-10"
+PROFILE = profile_list.shipped(FIRST_EDITION)
 FRAMING, IDS = "CONF-TPT-01.stdio.framing", "CONF-JRPC-02.id-echo"
 CONTEXT = SummaryContext(
     server="my-server",
@@ -67,5 +68,5 @@ def healthy(profile: Profile = PROFILE) -> Run:
     return run(cell(*(checked(name, Verdict.SUCCESS) for name in names)))
 
 
-def files(stored_run: Run) -> dict[str, bytes]:
-    return {layout.RUN: dump_run(stored_run), layout.PROFILE: PROFILE.data}
+def files(stored_run: Run, profile: Profile = PROFILE) -> dict[str, bytes]:
+    return {layout.RUN: dump_run(stored_run), layout.PROFILE: profile.data}

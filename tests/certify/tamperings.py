@@ -190,6 +190,9 @@ MANIFEST = {
     "a name twice": Tampering(signed(lambda m: m["files"].insert(0, m["files"][0])), "bad-manifest"),
     "a name that leads out": Tampering(named("../dev.pub"), "bad-manifest"),
     "an absolute name": Tampering(named("/etc/passwd"), "bad-manifest"),
+    "a size with a fraction": Tampering(
+        signed(lambda m: m["files"][0].update(size=m["files"][0]["size"] + 0.5)), "bad-manifest"
+    ),
     "a name with a backslash": Tampering(named("a\\b"), "bad-manifest"),
     "a name with an escape": Tampering(named("a\x1b"), "bad-manifest"),
     "an empty name": Tampering(named(""), "bad-manifest"),
@@ -366,9 +369,6 @@ INVALID_MANIFEST = {
         signed(lambda m: m.update(roles={DEVELOPER.public.id: "harness"})), "bad-manifest"
     ),
     "an unknown role": Tampering(signed(lambda m: m["roles"].update(x="auditor")), "bad-manifest"),
-    "a size with a fraction": Tampering(
-        signed(lambda m: m["files"][0].update(size=float(m["files"][0]["size"]))), "bad-manifest"
-    ),
     "a name in an object": Tampering(signed(lambda m: m["server"].update(name={})), "bad-manifest"),
     "too many keys": Tampering(
         signed(lambda m: m["roles"].update({str(number): "harness" for number in range(99)})), "bad-manifest"
@@ -499,6 +499,7 @@ OTHER_REASONS = {
     "signed: no list, and none named": "wrong-profile",
     "envelope: signed by the harness": "unknown-key",
     "signed: an attestation by the harness": "unknown-key",
+    "manifest: a size with a fraction": "malformed",
     "manifest: a name that leads out": "missing-file",
     "manifest: an absolute name": "missing-file",
     "manifest: a name with a backslash": "missing-file",

@@ -7,12 +7,15 @@ import pytest
 
 import assay.certify
 from assay.certify import CertifyOptions, Conclusion, VerifyOptions, certify, follow_certification, verify
+from assay.certify.measurement import Measurement, MeasurementContext, NotMeasured, Provider, collection
 from assay.lab import CannotJudge, Command, InvalidOptions, Served, SubjectNotStarted, Url
 from assay.lab.harness.run.event import RunFinished
 from assay.revisions.registry import HANDSHAKE
 from assay.signing.keys import generate, write_pair
 
-SERVER = Command((sys.executable, "-m", "assay", "serve", "reference", "--profile", "intelgraph"))
+SERVER = Command(
+    (sys.executable, "-m", "assay", "serve", "reference", "--profile", "intelgraph", "--no-ledger")
+)
 FEW = {"scenario": ("jrpc.ids",), "spec_version": (HANDSHAKE[-1].date,)}
 
 
@@ -20,7 +23,7 @@ async def test_a_bundle_is_written_and_verified(tmp_path: Path) -> None:
     write_pair(generate(), str(tmp_path / "dev"))
     options = CertifyOptions(out=tmp_path / "evidence", key=tmp_path / "dev.key", server="x/y", **FEW)  # type: ignore[arg-type]
     bundle = await certify(SERVER, options)
-    assert bundle.conclusion is Conclusion.TOO_LITTLE
+    assert bundle.conclusion is Conclusion.INCOMPLETE
     assert bundle.path == tmp_path / "evidence"
     assert bundle.summary.server.name == "x/y"
     assert bundle.badge == (tmp_path / "evidence" / "badge.json").read_bytes()
@@ -73,3 +76,31 @@ async def test_errors_are_typed(tmp_path: Path) -> None:
 def test_every_public_name_can_be_imported() -> None:
     assert all(hasattr(assay.certify, name) for name in assay.certify.__all__)
     assert callable(assay.certify.verify) and callable(assay.certify.certify)
+
+
+class Wrapping(Provider):
+    """Starts every command through `env`, as a sandbox would start it through its launcher."""
+
+    demands = ("CONF-TPT-01.stdio.no-network",)
+
+    def wrap(self, words: tuple[str, ...], options: CertifyOptions) -> tuple[str, ...]:
+        return ("/usr/bin/env", *words)
+
+    async def measure(self, context: MeasurementContext) -> list[Measurement | NotMeasured]:
+        return []
+
+
+async def test_spans_are_received_outside_of_the_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collection, "providers", lambda: (Wrapping(),))
+    write_pair(generate(), str(tmp_path / "dev"))
+    chosen = {"scenario": ("jrpc.ids", "obs.*"), "spec_version": (HANDSHAKE[-1].date,), "scope": "stdio"}
+    options = CertifyOptions(out=tmp_path / "evidence", key=tmp_path / "dev.key", server="x/y", **chosen)  # type: ignore[arg-type]
+    bundle = await certify(SERVER, options)
+    spans = next(entry for entry in bundle.summary.checks if entry.id == "CONF-OBS-05.spans")
+    assert spans.pass_ is True
+    [record] = bundle.run.subjects
+    assert record.name.startswith(sys.executable)
+    report = await verify(tmp_path / "evidence", VerifyOptions(trust=[tmp_path / "dev.pub"], rejudge=True))
+    assert report.refusals == ()

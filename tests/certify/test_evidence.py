@@ -10,10 +10,12 @@ import pytest
 
 from assay.certify import evidence
 from assay.certify.bundle import layout, sbom, statement
+from assay.certify.bundle.supply_chain import python_keys
 from assay.certify.evidence import (
     SBOM,
     SIGNATURE,
     VULNERABILITIES,
+    Installed,
     judge_sbom,
     judge_signature,
     judge_vulnerabilities,
@@ -23,10 +25,12 @@ from assay.lab.harness.verdict import Verdict
 from assay.signing import dsse, keys
 from assay.signing.dsse import Role, Trust
 from tests.certify.environments import environment, installed
+from tests.certify.runs import PROFILE
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 THERE = environment(installed("Some.Thing"), installed("mcp", "some-thing"))
 BILL = sbom.describe(THERE, serial=UUID(int=1), time=NOW)
+INSTALLED = Installed(frozenset(python_keys(THERE)), frozenset({"pypi"}))
 DEVELOPER = keys.generate()
 TRUST = Trust([(DEVELOPER.public, Role.DEVELOPER)])
 CLAIM = statement.encode(statement.statement({"run/run.json": "0f" * 32}, "https://example.org/x", {}))
@@ -39,27 +43,32 @@ def doctored(change: Callable[[dict[str, Any]], object]) -> bytes:
 
 
 def test_an_sbom_of_the_installed_packages() -> None:
-    assert judge_sbom(BILL, THERE).status is Verdict.SUCCESS
+    assert judge_sbom(BILL, INSTALLED).status is Verdict.SUCCESS
 
 
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"{}", "not a CycloneDX 1.6 SBOM"),
+        (b"{}", "neither CycloneDX nor SPDX"),
         (b"no JSON", "not an SBOM"),
-        (doctored(lambda bill: bill.update(specVersion="9")), "not a CycloneDX 1.6 SBOM"),
-        (doctored(lambda bill: bill["components"].pop(0)), "installed but not listed"),
-        (doctored(lambda bill: bill["components"][0].update(version="0.9")), "installed but not listed"),
+        (doctored(lambda bill: bill.update(specVersion="9")), "its specVersion is '9'"),
+        (doctored(lambda bill: bill["components"].pop(1)), "installed but not listed"),
+        (
+            doctored(lambda bill: bill["components"][1].update(version="0.9", purl="pkg:pypi/mcp@0.9")),
+            "installed but not listed",
+        ),
         (
             doctored(
-                lambda bill: bill["components"].append({"type": "library", "name": "x", "version": "1"})
+                lambda bill: bill["components"].append(
+                    {"type": "library", "name": "x", "version": "1", "purl": "pkg:pypi/x@1"}
+                )
             ),
             "listed but not installed: x 1",
         ),
     ],
 )
 def test_a_modified_sbom_fails(data: bytes, reason: str) -> None:
-    judged = judge_sbom(data, THERE)
+    judged = judge_sbom(data, INSTALLED)
     assert judged.status is Verdict.FAILURE
     assert reason in judged.reason
 
@@ -91,15 +100,14 @@ def test_an_invalid_signature_fails(envelope: bytes, reason: str) -> None:
 def test_stored_evidence_without_its_file_is_skipped() -> None:
     good = Evidence(Verdict.SUCCESS, "well")
     claimed = {SBOM: good, VULNERABILITIES: good, SIGNATURE: good}
-    judged = evidence.rebuild(claimed, {}, "2030-01-01T00:00:00Z")
+    judged = evidence.rebuild(claimed, {}, "2030-01-01T00:00:00Z", PROFILE)
     assert judged[SBOM].status is judged[VULNERABILITIES].status is Verdict.SKIPPED
 
 
 def test_a_file_is_judged_again_and_earlier_failures_are_kept() -> None:
     bad = Evidence(Verdict.FAILURE, "installed but not listed: x 1")
     claimed = {SBOM: bad, VULNERABILITIES: bad, SIGNATURE: bad}
-    assert evidence.rebuild(claimed, {layout.SBOM: BILL}, "2030-01-01T00:00:00Z")[SBOM] == bad
+    assert evidence.rebuild(claimed, {layout.SBOM: BILL}, "2030-01-01T00:00:00Z", PROFILE)[SBOM] == bad
     good = {**claimed, SBOM: Evidence(Verdict.SUCCESS)}
-    assert (
-        evidence.rebuild(good, {layout.SBOM: b"{}"}, "2030-01-01T00:00:00Z")[SBOM].status is Verdict.FAILURE
-    )
+    judged = evidence.rebuild(good, {layout.SBOM: b"{}"}, "2030-01-01T00:00:00Z", PROFILE)
+    assert judged[SBOM].status is Verdict.FAILURE

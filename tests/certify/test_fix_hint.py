@@ -1,11 +1,11 @@
 """Hints for unmet demands."""
 
 from assay.certify.fix_hint import HINTS, fix_hint
-from assay.certify.profile_list import INTELGRAPH, shipped
+from assay.certify.profile_list import known_digests, shipped
 
 
 def test_every_hint_belongs_to_a_demand() -> None:
-    names = [demand.id for demand in shipped(INTELGRAPH).demands]
+    names = [demand.id for edition in known_digests() for demand in shipped(edition).demands]
     assert [
         prefix for prefix in HINTS if not any(f"{name}.".startswith(f"{prefix}.") for name in names)
     ] == []

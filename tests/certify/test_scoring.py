@@ -3,17 +3,9 @@
 import msgspec
 import pytest
 
+from assay.certify.conclusion import Conclusion, conclude
 from assay.certify.missing_observation import REASONS
-from assay.certify.scoring import (
-    Conclusion,
-    Evidence,
-    Measure,
-    Score,
-    Unmeasured,
-    conclude,
-    find_unmeasured,
-    score,
-)
+from assay.certify.scoring import Evidence, Measure, Score, Unmeasured, find_unmeasured, score
 from assay.lab.harness.check import UNOBSERVED
 from assay.lab.harness.need import A_TOOL, AN_OBSERVED_DISK
 from assay.lab.harness.reason import Reason, ReasonKind
@@ -142,12 +134,12 @@ def test_unsupported_demands_are_never_measured() -> None:
 
 def test_the_profile_is_met_if_all_measured_demands_are() -> None:
     scores = score(healthy(), PROFILE, {}, {})
-    assert conclude(scores, ["stdio"], PROFILE) is Conclusion.MET
+    assert conclude(scores, healthy(), PROFILE) is Conclusion.MET
 
 
 def test_one_scored_failure_is_enough() -> None:
     scores = score(healthy(), PROFILE, {"CONF-EVD-06.sbom": Evidence(FAILURE)}, {})
-    assert conclude(scores, ["stdio"], PROFILE) is Conclusion.NOT_MET
+    assert conclude(scores, healthy(), PROFILE) is Conclusion.NOT_MET
 
 
 def test_an_unscored_failure_does_not_count() -> None:
@@ -155,13 +147,13 @@ def test_an_unscored_failure_does_not_count() -> None:
     unscored = next(entry for entry in scores if not entry.scored and entry.measure is Measure.MEASURED)
     broken = msgspec.structs.replace(unscored, status=FAILURE)
     others = [entry for entry in scores if entry is not unscored]
-    assert conclude([*others, broken], ["stdio"], PROFILE) is Conclusion.MET
+    assert conclude([*others, broken], healthy(), PROFILE) is Conclusion.MET
 
 
-@pytest.mark.parametrize("judged", [["stdio", "http"], []])
-def test_without_the_core_too_little_is_measured(judged: list[str]) -> None:
+@pytest.mark.parametrize("judged", [("stdio", "http"), ()])
+def test_without_the_core_too_little_is_measured(judged: tuple[str, ...]) -> None:
     scores = score(healthy(), PROFILE, {}, {})
-    assert conclude(scores, judged, PROFILE) is Conclusion.TOO_LITTLE
+    assert conclude(scores, run(transports=judged), PROFILE) is Conclusion.TOO_LITTLE
 
 
 def test_a_very_long_reproduction_is_left_out() -> None:

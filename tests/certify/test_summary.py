@@ -3,16 +3,19 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from assay.certify import evidence
 from assay.certify.bundle.layout import METRICS, RUN, SUMMARY, VULNERABILITIES
-from assay.certify.metrics import Source
+from assay.certify.measurement.document import Measurement, as_files
+from assay.certify.metrics import Percentiles, Source
 from assay.certify.scoring import Evidence
 from assay.certify.summary import BadSummary, encode, read, rebuild, summarise
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.verdict import Verdict
 from tests.certify.runs import CONTEXT, FRAMING, IDS, cell, checked, files, healthy, run
+from tests.certify.test_conclusion import PROFILE
 
 RESULTS = {"runs": [{"server": "my-server", "metrics": {"sse_latency_ms": {"p95": 12.5}, "error_rate": 0.1}}]}
 JUDGED = {
@@ -60,6 +63,12 @@ def test_categories_show_that_a_part_was_not_measured() -> None:
     assert categories["observability"] == "pass"
 
 
+def test_a_category_outside_the_scope_is_not_applicable() -> None:
+    context = msgspec.structs.replace(CONTEXT, scope=("stdio",))
+    categories = summarise(files(healthy(), PROFILE), context, JUDGED, {}).categories
+    assert (categories["auth"], categories["performance"]) == ("not applicable", "not measured")
+
+
 def test_the_same_files_give_the_same_bytes() -> None:
     there = stored(healthy())
     assert rebuild(there) == there["summary.json"]
@@ -101,6 +110,18 @@ def test_unsigned_metrics_are_self_reported() -> None:
     assert summary.latency.sse_ms is not None and summary.latency.sse_ms.p95 == 12.5
     assert summary.latency.cold_start_ms is None
     assert summary.categories["performance"] == "not measured"
+
+
+def test_latencies_are_those_of_the_benchmarks_in_the_bundle() -> None:
+    figures = {"p50_ms": 1.0, "p95_ms": 2.0, "p99_ms": 3.0, "cold_start_p95_ms": 90.0, "error_rate": 0.0}
+    benchmark = as_files(Measurement(demand="BENCH-STDIO-02", figures=figures), None)
+    latencies = {"latency_ms": {"p95": 7}, "sse_latency_ms": {"p95": 12.5}}
+    reported = {"runs": [{"server": "my-server", "transport": "stdio", "metrics": latencies}]}
+    content = {**files(healthy(), PROFILE), **benchmark, METRICS: json.dumps(reported).encode()}
+    latency = summarise(content, CONTEXT, JUDGED, {}).latency
+    assert latency.stdio_ms == Percentiles(1.0, 2.0, 3.0)
+    assert latency.cold_start_ms == Percentiles(p95=90.0)
+    assert latency.sse_ms == Percentiles(p95=12.5)
 
 
 def test_metrics_of_another_server_are_refused() -> None:

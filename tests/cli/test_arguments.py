@@ -8,6 +8,8 @@ import pytest
 from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("warm_servers")
+
 TARGET = ["reference", "--spec-version", "2025-11-25"]
 
 

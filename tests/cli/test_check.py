@@ -3,7 +3,6 @@
 import shlex
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +14,13 @@ from assay.lab.harness.run.run import parse_run
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.warm_python import warm_python
 
+pytestmark = pytest.mark.usefixtures("warm_servers")
+
 SERVER = "from assay import Server\nserver = Server('notes', '1.0')\nother = Server('other', '1.0')\n"
 QUICK = ("--scenario", "ping", "--spec-version", HANDSHAKE[-1].date)
 VISITOR = Path(__file__).parent / "subjects" / "visitor.py"
 Output = pytest.CaptureFixture[str]
-COMMAND = (sys.executable, "-m", "assay", "serve", "server.py:server")
+COMMAND = (warm_python(), "-m", "assay", "serve", "server.py:server")
 
 
 @pytest.fixture(autouse=True)

@@ -185,6 +185,23 @@ CALLING: dict[str, list[list[str]]] = {
     "ping": [["--count", "1"]],
     "doctor": [[]],
 }
+
+
+def loads(home: Path) -> list[list[str]]:
+    (home / "server.py").write_text(CALLED)
+    words = ["--users", "1", "--seconds", "0.2", "--warmup", "0", "--timeout", "2", "--allow-effects"]
+    return [["load", *words, "--", sys.executable, str(home / "server.py"), json.dumps(WORST)]]
+
+
+def replays(home: Path) -> list[list[str]]:
+    (home / "server.py").write_text(CALLED)
+    server = ["--timeout", "2", "--", sys.executable, str(home / "server.py"), json.dumps(WORST)]
+    return [
+        ["replay", "record", "--out", str(home / "bundle"), *server],
+        ["replay", "run", str(home / "bundle"), *server],
+    ]
+
+
 COMMANDS: dict[str, Callable[[Path], list[list[str]]]] = {
     "report": reports,
     "judge": judgements,
@@ -196,6 +213,8 @@ COMMANDS: dict[str, Callable[[Path], list[list[str]]]] = {
     "arguments": arguments,
     "client": clients,
     "matrix": matrices,
+    "load": loads,
+    "replay": replays,
     **{name: calling(name, *calls) for name, calls in CALLING.items()},
     **{name: wrong_words(name) for name in ("authority", "certify", "explain", "keygen", "list", "prove")},
     **{name: wrong_words(name) for name in ("serve", "server")},

@@ -65,7 +65,7 @@ def build(arguments: list[str], version: str = "0.1.0") -> int:
 
 def test_a_target_is_described_on_both_transports(tmp_path: Path) -> None:
     file = tmp_path / "server.json"
-    target = f"{small(tmp_path)} --profile intelgraph"
+    target = f"{small(tmp_path)} --profile intelgraph --no-ledger"
     assert build([target, "-o", str(file), "--manifests", "--heartbeat", "15", "--package", "pypi:x"]) == 0
     entry = json.loads(file.read_text())
     assert check(entry).issues == []
@@ -75,7 +75,7 @@ def test_a_target_is_described_on_both_transports(tmp_path: Path) -> None:
     assert block["protocolVersions"] == [revision.date for revision in REVISIONS]
     primed = [revision.date for revision in REVISIONS if revision.http.priming and revision.http.sessions]
     assert block["streaming"] == {"sse": True, "resume": primed, "heartbeatSec": 15.0}
-    assert block["jsonrpc"] == {"batch": False}
+    assert block["jsonrpc"] == {"batch": True}
     assert block["capabilities"]["prompts"]["versions"] == {"review": "1.0.0"}
     assert "auth" not in block
     tools = json.loads((tmp_path / "mcp-tools.json").read_text())
@@ -88,7 +88,7 @@ async def test_a_prompt_that_changed_without_a_version_is_not_written(
 ) -> None:
     prompts = f"{BLOCK}|capabilities|prompts|versions|review"
     old = put(tmp_path / "old.json", edited({"name": "com.example/x", "version": "0.0.1", prompts: "1.0.0"}))
-    subject = served(small(tmp_path), Transport.HTTP, "--profile", "intelgraph")
+    subject = served(small(tmp_path), Transport.HTTP, "--profile", "intelgraph", "--no-ledger")
     new = tmp_path / "new.json"
     assert await built_at(subject, "--previous", str(old), "-o", str(new)) == 1
     assert "FAILURE prompts.review: its text changed at version 1.0.0 → 1.0.0" in capsys.readouterr().err
@@ -106,7 +106,7 @@ async def test_a_server_without_the_profile_gets_no_entry(
 
 
 async def test_a_protected_server_is_described_with_its_scopes(tmp_path: Path) -> None:
-    lock = ProtectedServer("reference", "--profile", "intelgraph")
+    lock = ProtectedServer("reference", "--profile", "intelgraph", "--no-ledger")
     file = tmp_path / "server.json"
     output = ["-t", lock.tokens.get(USUAL) or "", "--auth-mode", "mtls", "--scope", "extra"]
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
+from assay.cli.options.profile import open_ledger
 from assay.signing.keys import generate, write_pair
 from tests.driving.warm_python import warm_python
 
@@ -66,11 +68,31 @@ def test_without_a_profile_nothing_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("target", "name", "params"),
-    [("own.py", "intelgraph", ECHO), ("everything", "intelgraph/2025-10", SIMPLE)],
+    [("own.py", "intelgraph/2026-11", ECHO), ("everything", "intelgraph/2025-10", SIMPLE)],
 )
 def test_any_server_can_keep_to_it(target: str, name: str, params: dict[str, Any]) -> None:
     meta = call(target, "--profile", name, "--retention", "short-30d", params=params)
     assert (meta["tool"], meta["retention"]) == (params["name"], "short-30d")
+
+
+def opened(profile: str, **chosen: Any) -> Any:
+    values = {"profile": profile, "ledger": None, "ledger_key": None, "no_ledger": False, **chosen}
+    return open_ledger(Namespace(**values), "my server")
+
+
+def test_the_newest_edition_keeps_a_ledger_in_a_default_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(Path("state").absolute()))
+    assert opened("intelgraph") is not None
+    assert Path("state/assay/ledger/my-server").is_dir()
+    assert opened("intelgraph", no_ledger=True) is opened("intelgraph/2025-10") is None
+
+
+def test_a_server_runs_without_a_place_for_its_ledger(
+    monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(Path("own.py").absolute()))
+    assert opened("intelgraph") is None
+    assert "assay serve: no ledger is kept: " in capsys.readouterr().err
 
 
 def test_a_ledger_is_written_and_signed() -> None:
@@ -95,9 +117,9 @@ def test_a_ledger_is_written_and_signed() -> None:
         (["--ledger-key", "k"], ExitCode.USAGE, "--ledger-key is part of a profile\n  add --profile"),
         (["--retention", "short-30d"], ExitCode.USAGE, "--retention is part of a profile\n  add --profile"),
         (
-            ["--profile", "intelgraph", "--ledger-key", "k"],
+            ["--profile", "intelgraph", "--no-ledger", "--ledger-key", "k"],
             ExitCode.USAGE,
-            "--ledger-key signs a ledger\n  add",
+            "no ledger is kept with these options\n  give",
         ),
         (["--profile", "intelgraph", "--retention", "x"], ExitCode.USAGE, "invalid choice: 'x' (choose from"),
         (

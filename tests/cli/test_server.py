@@ -11,6 +11,8 @@ from assay.lab.harness.run.run import Run, parse_run
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.warm_python import warm_python
 
+pytestmark = pytest.mark.usefixtures("warm_servers")
+
 DENIES = """
 import json, sys
 for line in sys.stdin:

@@ -37,7 +37,7 @@ def test_a_good_bundle(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "evidence", "--trust", "dev.pub", "--trust-harness", "harness.pub"]) == 0
     out = capsys.readouterr().out
     last = out.splitlines()[-1]
-    assert last.startswith("verified: my-server 1.0, intelgraph/2025-10: too little measured: ")
+    assert last.startswith("verified: my-server 1.0, intelgraph/2026-11: incomplete: ")
     assert last.endswith(" not measured (compared byte by byte); metrics of a trusted harness")
     assert "files         good        17 files" in out
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from assay import Client, SyncClient
+from assay import Client, OAuth, SyncClient
 from assay.client.configuration import expand, read_configuration
+from tests.client.auth.world import protected
 from tests.client.everything import TRANSPORTS, python
 
 ENVIRON = {"TOKEN": "s3cret", "EMPTY": "", "TRICK": "${TOKEN}"}
@@ -32,6 +33,28 @@ def test_a_process_has_command_arguments_variables_and_a_directory() -> None:
     stdio = entry.target
     assert stdio.command == ("uvx", "weather", "--key=s3cret")
     assert (stdio.env, stdio.cwd, stdio.inherit_env) == ({"KEY": "s3cret"}, "/srv", False)
+
+
+def test_a_url_has_an_authorization() -> None:
+    assert read({"url": "https://example.com/mcp", "auth": "oauth"}).auth == "oauth"
+    assert read({"url": "https://example.com/mcp", "auth": "${TOKEN}"}).auth == "s3cret"
+    for auth in ("", 7, {"type": "oauth"}):
+        with pytest.raises(ValueError, match='auth must be "oauth" or a token'):
+            read({"url": "https://example.com/mcp", "auth": auth})
+    with pytest.raises(ValueError, match="auth is not for servers with command"):
+        read({"command": "x", "auth": "oauth"})
+
+
+async def test_the_authorization_of_a_configuration_is_used() -> None:
+    async with protected() as world:
+        async with Client(world.url, auth=OAuth(headless=True)) as client:
+            await client.tools()
+        token = world.last_token.removeprefix("Bearer ")
+        entry = {"url": world.url, "auth": token}
+        async with Client({"mcpServers": {"first": entry}}) as client:
+            assert "hello" in (await client.call("greet")).text
+        async with Client({"mcpServers": {"first": entry, "second": entry}}) as client:
+            assert "hello" in (await client.call("second_greet")).text
 
 
 @pytest.mark.parametrize("kind", [{}, {"type": "http"}, {"transport": "streamable-http"}, {"type": "sse"}])

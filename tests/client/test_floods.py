@@ -13,8 +13,9 @@ from assay import Change, Client, ClientLimits, ElicitationRequest, InvalidAnswe
 from assay.client.answer import Handlers
 from assay.client.callback import WAITING_BYTES, CallbackQueue
 from assay.client.change_hub import ChangeHub
-from assay.client.incoming import PROGRESS_CHARACTERS, URI_CHARACTERS, Incoming, Notices
+from assay.client.incoming import PROGRESS_CHARACTERS, URI_CHARACTERS, Incoming
 from assay.client.log import MOST_WARNINGS, WARNING_CHARACTERS, ServerWarnings
+from assay.client.settings import Notices
 from assay.model.jsonrpc import Outcome
 from assay.protocol.codec import decode_message
 from tests.client.scripted import HttpRequest, Writer, answering, http_response, raw_http, result

@@ -9,11 +9,22 @@ from typing import Any
 
 import pytest
 
-from assay import Client, ClientLimits, ConnectionFailed, HttpFailure, Limits, LogMessage, Server
+from assay import (
+    Client,
+    ClientLimits,
+    ClientState,
+    ConnectionFailed,
+    HttpFailure,
+    Limits,
+    LogMessage,
+    Retry,
+    Server,
+)
 from assay.bundled.everything import server as everything
 from assay.revisions.registry import DATES, HANDSHAKE
 from tests.client.everything import connected
 from tests.client.scripted import INITIALIZED, HttpRequest, RawServer, Writer, http_response, raw_http, result
+from tests.driving.answer import PATIENCE
 from tests.driving.hosts import on_assay
 
 BEFORE = HANDSHAKE[-1].date
@@ -172,7 +183,8 @@ async def test_a_stream_that_never_brings_the_answer_is_given_up() -> None:
             writer.write(EVENTS + first)
             writer.close()
 
-    async with raw_http(respond) as server, Client(server.url, revision=BEFORE) as client:
+    at_once = Retry(deadline=0)
+    async with raw_http(respond) as server, Client(server.url, revision=BEFORE, retry=at_once) as client:
         with pytest.raises(ConnectionFailed, match="did not arrive on 5 further streams"):
             await client.call("anything")
 
@@ -195,6 +207,42 @@ async def test_what_a_server_sends_outside_of_calls_is_received() -> None:
         Client(server.url, revision=BEFORE, on_log=messages.put_nowait),
     ):
         assert (await messages.get()).data == "hello"
+
+
+@pytest.mark.parametrize("quick", [0, 6])
+async def test_the_stream_is_opened_again_until_the_session_is_forgotten(quick: int) -> None:
+    """A client may only listen: without a call it would not notice the end of the session."""
+    states: asyncio.Queue[ClientState] = asyncio.Queue()
+    opened = 0
+
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        nonlocal opened
+        if request.method == "GET":
+            opened += 1
+            if opened <= quick:
+                writer.write(EVENTS + b"retry: 0\ndata:\n\n")
+                writer.close()
+            else:
+                writer.write(http_response("404 Not Found"))
+        elif request.method == "POST" and request.message["method"] == "initialize":
+            extra = "Mcp-Session-Id: s1\r\n"
+            writer.write(http_response("200 OK", result(request, INITIALIZED), extra=extra))
+        else:
+            writer.write(http_response("202 Accepted"))
+
+    async with (
+        raw_http(respond) as server,
+        Client(
+            server.url,
+            revision=BEFORE,
+            on_change=lambda change: None,
+            on_state=lambda change: states.put_nowait(change.state),
+        ),
+    ):
+        async with asyncio.timeout(3 * PATIENCE):
+            while await states.get() is not ClientState.LOST:
+                pass
+    assert opened == quick + 1
 
 
 async def test_an_answer_on_a_stream_that_stays_open_is_returned_at_once() -> None:

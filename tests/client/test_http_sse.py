@@ -23,7 +23,15 @@ from assay import (
     Timeout,
 )
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
-from tests.client.scripted import HttpRequest, RawServer, Writer, http_response, raw_http
+from tests.client.scripted import (
+    DISCOVERY,
+    HttpRequest,
+    RawServer,
+    Writer,
+    http_response,
+    raw_http,
+    result,
+)
 
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 QUICK = ClientLimits(message_bytes=10_000, connect_timeout=0.3, close_timeout=0.3)
@@ -100,6 +108,41 @@ async def test_a_server_that_refuses_post_is_opened_with_a_stream() -> None:
 
 
 SECRET = "/messages?session=secret"
+
+
+async def test_an_endpoint_that_needs_the_stream_is_remembered() -> None:
+    behaviour = SseServer()
+    async with raw_http(behaviour.respond) as server:
+        async with Client(server.url, limits=QUICK):
+            pass
+        count = len(server.requests)
+        async with Client(server.url, limits=QUICK) as client:
+            await client.ping()
+        assert [(request.method, request.target) for request in server.requests[count:]][:2] == [
+            ("GET", "/mcp"),
+            ("POST", SECRET),
+        ]
+
+
+async def test_an_endpoint_that_no_longer_needs_it_is_opened_as_others() -> None:
+    behaviour, is_newer = SseServer(), asyncio.Event()
+
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        if not is_newer.is_set():
+            await behaviour.respond(request, writer)
+        elif request.method == "GET":
+            writer.write(http_response("405 No GET"))
+        else:
+            writer.write(http_response("200 OK", result(request, DISCOVERY)))
+
+    async with raw_http(respond) as server:
+        async with Client(server.url, limits=QUICK):
+            pass
+        is_newer.set()
+        for _ in range(2):
+            async with Client(server.url, limits=QUICK) as client:
+                assert client.revision == PER_REQUEST[-1].date
+        assert [request.method for request in server.requests].count("GET") == 2
 
 
 @pytest.mark.parametrize("status", ["400 Bad Request", "404 Not Found", "405 Method Not Allowed"])

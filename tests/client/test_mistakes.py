@@ -54,11 +54,14 @@ def test_a_wrong_target(target: Any, fix: str, tmp_path: Path, monkeypatch: pyte
         ({"timeout": -1}, "must not be negative"),
         ({"sampling": "gpt"}, "sampling must be a function, not str"),
         ({"on_log": 3}, "on_log must be a function, not int"),
+        ({"log_handler": print}, "has no option log_handler=: here it is on_log="),
+        ({"sampling_callback": print}, "has no option sampling_callback=: here it is sampling="),
     ],
 )
 def test_a_wrong_option(options: dict[str, Any], fix: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=fix):
-        Client(server, **options)
+    for kind in (Client, SyncClient):
+        with pytest.raises((TypeError, ValueError), match=fix):
+            kind(server, **options)
 
 
 def test_variables_and_headers_that_are_not_texts() -> None:

@@ -39,11 +39,14 @@ for message in messages():
         error = {{"code": -32042, "message": "payment required", "data": {data!r}}}
         send({{"jsonrpc": "2.0", "id": message["id"], "error": error}})
     else:
-        answer(message, {{"content": [{{"type": "text", "text": f"call {{calls}}"}}]}})
+        content = {{"type": "text", "text": f"call {{calls}}"}}
+        contents = {{"uri": "bill:1", "text": content["text"]}}
+        answer(message, {{"content": [content], "contents": [contents]}})
 """)
 
 
-async def test_the_call_is_sent_again_after_the_visit() -> None:
+@pytest.mark.parametrize("kind", ["tool", "resource", "request"])
+async def test_the_request_is_sent_again_after_the_visit(kind: str) -> None:
     requests: list[ElicitationRequest] = []
 
     async def visit(request: ElicitationRequest) -> Elicited[Any]:
@@ -53,7 +56,13 @@ async def test_the_call_is_sent_again_after_the_visit() -> None:
 
     target = paid_server({"elicitations": [PAGE]})
     async with Client(target, revision=BEFORE, elicitation=visit) as client, asyncio.timeout(PATIENCE):
-        assert (await client.call("buy")).text == "call 2"
+        match kind:
+            case "tool":
+                assert (await client.call("buy")).text == "call 2"
+            case "resource":
+                assert (await client.read("bill:1"))[0].text == "call 2"
+            case _:
+                assert (await client.request("bills/pay"))["contents"][0]["text"] == "call 2"
     assert [(request.mode, request.url, request.id) for request in requests] == [
         ("url", "https://example.com/pay", "e1")
     ]

@@ -31,8 +31,9 @@ from assay import (
 from assay.client.answer import Handlers
 from assay.client.callback import CallbackQueue
 from assay.client.change_hub import ChangeHub
-from assay.client.incoming import Incoming, Notices
+from assay.client.incoming import Incoming
 from assay.client.listening import CallbackStream
+from assay.client.settings import Notices
 from assay.protocol.codec import decode_message
 from assay.revisions.registry import DATES
 from tests.client.everything import TRANSPORTS, connected

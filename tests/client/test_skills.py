@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from assay import Client, InvalidAnswer, LoadedSkill, ServerError, Skill, SyncClient
-from assay.client.frontmatter import differing_field, read_frontmatter
+from assay.protocol.frontmatter import differing_field, read_frontmatter
 from tests.client.scripted import HttpRequest, RawServer, Writer, answering, http_response, raw_http, result
 
 URI: Final = "skill://pdf-processing/SKILL.md"

@@ -12,11 +12,13 @@ from typing import Any
 from mcp_types.methods import parse_server_notification, validate_server_result
 
 from assay import Scope, Server
+from assay.extensions.registry import EXTENSIONS
 from assay.revisions.registry import PER_REQUEST
 from tests.driving.answer import PATIENCE
 from tests.driving.messages import request
 
 REVISION = PER_REQUEST[-1]
+EXTENSION_NOTIFICATIONS = {method for extension in EXTENSIONS for method in extension.notifications}
 PREFIX = "io.modelcontextprotocol/"
 VERSION, CAPABILITIES, LOG_LEVEL, SUBSCRIPTION, SERVER_INFO = (
     f"{PREFIX}{name}"
@@ -74,7 +76,8 @@ class DescribingClient:
 
     async def _send(self, data: bytes) -> None:
         message = json.loads(data)
-        parse_server_notification(message["method"], REVISION.date, message.get("params"))
+        if message["method"] not in EXTENSION_NOTIFICATIONS:  # the official types have none of extensions
+            parse_server_notification(message["method"], REVISION.date, message.get("params"))
         self.heard.put_nowait(message)
 
     async def request(

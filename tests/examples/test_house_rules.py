@@ -10,6 +10,8 @@ from assay.cli.main import main
 from assay.lab import outside, suites
 from tests.meta.tree import ROOT
 
+pytestmark = pytest.mark.usefixtures("warm_servers")
+
 EXAMPLE = ROOT / "examples" / "house-rules"
 Output = pytest.CaptureFixture[str]
 

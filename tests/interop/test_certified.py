@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assay.certify.profile_list import INTELGRAPH, MeasuredBy, shipped
+from assay.certify.profile_list import MeasuredBy
 from assay.certify.scoring import Measure
 from assay.certify.summary import summarise
 from assay.certify.summary_form import Summary
@@ -21,7 +21,7 @@ from interop.certified.reason import breaches, read_reasons
 from interop.certified.record import CertifiedServer, UnmetDemand, certified_server
 from interop.certified.workspace import Workspace
 from interop.public.table import PublicServer, public_servers
-from tests.certify.runs import CONTEXT, IDS, cell, checked, files, healthy, run
+from tests.certify.runs import CONTEXT, IDS, PROFILE, cell, checked, files, healthy, run
 from tests.certify.test_summary import JUDGED
 from tests.meta.tree import ROOT, expect_none
 
@@ -43,7 +43,7 @@ def all_measured(transport: str) -> Summary:
     summary = summarise(files(healthy()), CONTEXT, JUDGED, {})
     reach = {
         demand.id: demand.by is not MeasuredBy.LATER and transport in (demand.transports or [transport])
-        for demand in shipped(INTELGRAPH).demands
+        for demand in PROFILE.demands
     }
     well = [
         msgspec.structs.replace(score, status=Verdict.SUCCESS, measure=Measure.MEASURED)

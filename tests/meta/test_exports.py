@@ -11,6 +11,7 @@ import pytest
 import assay.certify
 import assay.lab
 import assay.middleware
+import assay.sandbox
 from tests.meta.tree import PACKAGE, ROOT, expect_none
 
 HEADING = re.compile(r"^### `([A-Za-z_]\w*)[^`]*`\s*$", re.MULTILINE)
@@ -38,6 +39,7 @@ def test_the_public_names_are_the_documented_ones() -> None:
         (assay.lab, "Judge from code"),
         (assay.certify, "Certify from code"),
         (assay.middleware, "Middleware"),
+        (assay.sandbox, "Sandbox"),
     ],
 )
 def test_the_names_of_the_libraries_are_documented(package: ModuleType, section: str) -> None:

@@ -9,9 +9,9 @@ from tests.meta.imports import imports
 from tests.meta.tree import Module, expect_none, package_modules
 
 ROOT = "assay"
-PROTOCOL_CORE = frozenset({"model", "revisions", "protocol"})
+PROTOCOL_CORE = frozenset({"model", "revisions", "extensions", "protocol"})
 ENDS = PROTOCOL_CORE | {"transport", "store"}
-LAYERS_0_TO_4 = ENDS | {"signing", "authority", "server", "client", "auth", "profile", "telemetry"}
+LAYERS_0_TO_4 = ENDS | {"sandbox", "signing", "authority", "server", "client", "auth", "profile", "telemetry"}
 EVERYTHING = LAYERS_0_TO_4 | {"middleware", "bundled", "lab", "certify", "cli", "testing", ROOT}
 
 # What every way to judge stands on; the rest of the lab's top modules stand on its suites.
@@ -34,7 +34,8 @@ LAB_LIBRARY = frozenset(
 MAY_IMPORT: dict[str, Set[str]] = {
     "model": frozenset(),
     "revisions": {"model"},
-    "protocol": {"model", "revisions"},
+    "extensions": {"model", "revisions"},
+    "protocol": {"model", "revisions", "extensions"},
     "transport": {
         "model",
         "revisions",
@@ -48,6 +49,7 @@ MAY_IMPORT: dict[str, Set[str]] = {
         "store.port",
     },
     "store": {"model"},
+    "sandbox": {"model"},
     "signing": frozenset(),
     "authority": {"model"},
     "server": ENDS,
@@ -81,9 +83,19 @@ MAY_IMPORT: dict[str, Set[str]] = {
         "model",
         "revisions",
     },
+    "lab.load": {
+        *LAB_LIBRARY,
+        "lab.argument_file",
+        "lab.harness",
+        "lab.live",
+        "lab.report",
+        "model",
+        "revisions",
+        "protocol.framing",
+    },
     "lab.marketplace": {"lab.harness", "lab.suite", "model", "revisions"},
     "lab.report": {"lab.error", "lab.harness", "lab.suites", "model", "revisions"},
-    "certify": {"lab", "signing", "model", "revisions"},
+    "certify": {"lab", "sandbox", "signing", "model", "revisions"},
     "testing": {ROOT, "lab", "client", "model", "revisions"},
     "cli": EVERYTHING,
     "__main__": {"cli"},

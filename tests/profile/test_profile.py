@@ -21,14 +21,14 @@ async def batch(server: Server) -> Any:
     return json.loads(answer or b"null")
 
 
-async def test_batches_are_refused_unless_allowed() -> None:
-    refused = await batch(market())
+async def test_batches_are_served_where_the_revision_has_them_unless_they_are_forbidden() -> None:
+    refused = await batch(market(Profile(batch=False)))
     assert refused["error"] == {"code": -32600, "message": "this server does not accept batches"}
-    assert await batch(market(Profile(batch=True))) == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+    assert await batch(market()) == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
 
 
 def test_what_else_the_server_insists_on_stays() -> None:
-    server = market(strictness=Strictness(statuses=True))
+    server = market(Profile(batch=False), strictness=Strictness(statuses=True))
     assert server.strictness == Strictness(statuses=True, single=True)
 
 

@@ -2,85 +2,95 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
-from scripts.parallel_tests import (
-    APART,
-    EMPTY,
-    PROCESSES,
-    TESTS,
-    Batch,
-    Run,
-    batches,
-    divided_by_mark,
-    test_files,
-)
+from scripts.parallel_tests import APART, OPTIONS, TESTS, Distribution, in_order
 
-test_files.__test__ = False  # type: ignore[attr-defined]
 GOOD = "def test_good(): pass\n"
 BAD = "def test_bad(): assert 1 == 2, 'the reason'\n"
+NOISY = "def test_noisy():\n    print('said on the way')\n    assert False\n"
 KILLED = "import os\n\ndef test_killed(): os.kill(os.getpid(), 9)\n"
+BROKEN_FIXTURE = "import pytest\n\n@pytest.fixture\ndef broken(): 1 / 0\n\ndef test_it(broken): pass\n"
 UNREADABLE = "import missing_module\n"
+LONG = "import pytest\n\npytestmark = pytest.mark.long\n\ndef test_good(): pass\n"
 
 
-def run(directory: Path, *sources: str, options: tuple[str, ...] = ()) -> Run:
-    parts = []
+def run(directory: Path, *sources: str, options: tuple[str, ...] = ()) -> tuple[int, str]:
+    """Run these files in a process, and return its exit code and its output."""
     for number, source in enumerate(sources):
-        file = directory / f"test_{number}.py"
-        file.write_text(source, "utf-8")
-        parts.append(Batch([file], directory / str(number)))
-    runner = Run(parts, list(options), seed=1)
-    runner.run()
-    return runner
+        (directory / f"test_{number}.py").write_text(source, "utf-8")
+    (directory / "pytest.ini").write_text("[pytest]\nmarkers = long\n", "utf-8")
+    arguments = [*OPTIONS, "--import-mode=importlib", "-p", "no:randomly", *options, str(directory)]
+    output, workers = directory / "output", directory / "workers"
+    workers.mkdir()
+    process = os.fork()
+    if process == 0:
+        descriptor = os.open(output, os.O_WRONLY | os.O_CREAT)
+        os.dup2(descriptor, 1)
+        os.dup2(descriptor, 2)
+        sys.stdout = sys.stderr = os.fdopen(1, "w")
+        code = pytest.main([*arguments, "-W", "ignore:Module already imported"], [Distribution(workers)])
+        sys.stdout.flush()
+        os._exit(code)
+    _, status = os.waitpid(process, 0)
+    return os.waitstatus_to_exitcode(status), output.read_text("utf-8")
 
 
-def test_every_file_but_those_of_other_commands_is_in_exactly_one_batch() -> None:
-    files = test_files([TESTS])
-    long, others = divided_by_mark(files)
-    assert sorted([*long, *(file for batch in batches(others) for file in batch)]) == files
-    assert set(TESTS.rglob("test_*.py")) - set(files) == {
-        file for folder in APART for file in folder.rglob("test_*.py")
-    }
-
-
-def test_batches_get_smaller() -> None:
-    sizes = [len(batch) for batch in batches([Path(str(number)) for number in range(1000)])]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] * PROCESSES < sizes[0]
-
-
-def test_files_with_the_mark_are_apart(tmp_path: Path) -> None:
-    marked, plain = tmp_path / "test_marked.py", tmp_path / "test_plain.py"
-    marked.write_text("pytestmark = pytest.mark.long\n", "utf-8")
-    plain.write_text(GOOD, "utf-8")
-    assert divided_by_mark(test_files([tmp_path])) == ([marked], [plain])
+def test_only_the_files_of_other_commands_are_left_out() -> None:
+    assert [option for option in OPTIONS if "ignore" in option] == [f"--ignore={folder}" for folder in APART]
+    assert [folder.relative_to(TESTS).name for folder in APART] == ["meta", "system"]
 
 
 @pytest.mark.parametrize(
     ("sources", "summary", "code", "shown"),
     [
-        ((GOOD, GOOD), "2 passed", 0, ""),
-        ((GOOD, BAD), "1 failed, 1 passed", 1, "the reason"),
-        ((GOOD, KILLED), "1 crashed, 1 passed", 1, "test_1.py"),
-        ((UNREADABLE,), "no tests", 1, "missing_module"),
-        (("",), "no tests", EMPTY, ""),
+        ((GOOD, GOOD, GOOD, GOOD, GOOD, GOOD), "6 passed", 0, ""),
+        ((GOOD, BAD), "1 failed, 1 passed", 1, "AssertionError: the reason"),
+        ((GOOD, NOISY), "1 failed, 1 passed", 1, "said on the way"),
+        ((GOOD, KILLED, GOOD), "1 failed, 2 passed", 1, "test_1.py ended with status -9"),
+        ((BROKEN_FIXTURE,), "1 error", 1, "ZeroDivisionError"),
+        ((UNREADABLE, GOOD), "1 error", 2, "missing_module"),
+        (("",), "no tests ran", 5, ""),
     ],
-    ids=["passed", "failed", "killed", "unreadable", "empty"],
+    ids=["passed", "failed", "noisy", "killed", "fixture", "unreadable", "empty"],
 )
 def test_summary_and_exit_code_say_what_happened(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    sources: tuple[str, ...],
-    summary: str,
-    code: int,
-    shown: str,
+    tmp_path: Path, sources: tuple[str, ...], summary: str, code: int, shown: str
 ) -> None:
-    runner = run(tmp_path, *sources)
-    assert (runner.summary, runner.exit_code) == (summary, code)
-    assert shown in capsys.readouterr().out
+    outcome, output = run(tmp_path, *sources)
+    assert (outcome, re.sub(r" in [\d.]+s\s*$", "", output).splitlines()[-1]) == (code, summary)
+    assert shown in output
 
 
-def test_options_apply_to_each_batch(tmp_path: Path) -> None:
-    assert run(tmp_path, GOOD, BAD, options=("-k", "good")).exit_code == 0
+def test_options_are_those_of_pytest(tmp_path: Path) -> None:
+    assert run(tmp_path, GOOD, BAD, options=("-k", "good"))[0] == 0
+
+
+def test_first_failure_ends_the_run_on_request(tmp_path: Path) -> None:
+    code, output = run(tmp_path, LONG.replace("pass", "assert False"), *[GOOD] * 20, options=("-x",))
+    assert code == 1 and "stopping after 1 failures" in output
+
+
+def test_workers_have_their_own_directories_for_temporary_files(tmp_path: Path) -> None:
+    place = f"def test_place(tmp_path): assert str(tmp_path.parents[3]) == {str(tmp_path / 'workers')!r}\n"
+    assert run(tmp_path, *[place] * 3)[0] == 0
+
+
+def test_files_with_the_mark_begin_before_the_others() -> None:
+    items: list[Any] = [Collected("test_0.py::test_a"), Collected("test_1.py::test_b", "long")]
+    items.append(Collected("test_0.py::test_c"))
+    assert [(file.path, len(file.items)) for file in in_order(items)] == [("test_1.py", 1), ("test_0.py", 2)]
+
+
+class Collected(NamedTuple):
+    nodeid: str
+    mark: str = ""
+
+    def iter_markers(self, name: str) -> list[str]:
+        return [self.mark] * (self.mark == name)

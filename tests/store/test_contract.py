@@ -1,4 +1,4 @@
-"""The contract of all stores. Add a new store to the two tables below."""
+"""The contract of all stores. Add a new store to the three tables below."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from assay.model.definition import ClientCapabilities, Implementation
+from assay.model.limits import Limits
 from assay.model.session import SessionRecord
+from assay.model.task import Status, TaskRecord
+from assay.protocol.task import moved
 from assay.revisions.registry import HANDSHAKE
 from assay.store.memory import MemoryEvents, MemorySessions
-from assay.store.port import Event, EventStore, SessionStore
+from assay.store.port import Event, EventStore, SessionStore, StoreFull, TaskStore
+from assay.store.task_memory import MemoryTasks
 
 
 class ManualClock:
@@ -27,8 +32,11 @@ SESSIONS: dict[str, MakeSessions] = {
     "memory": lambda clock, idle_timeout: MemorySessions(clock=clock, idle_timeout=idle_timeout)
 }
 EVENTS: dict[str, Callable[[], EventStore]] = {"memory": MemoryEvents}
+MakeTasks = Callable[[ManualClock, Limits], TaskStore]
+TASKS: dict[str, MakeTasks] = {"memory": lambda clock, limits: MemoryTasks(limits, clock=clock)}
 
 each_session_store = pytest.mark.parametrize("make", SESSIONS.values(), ids=SESSIONS.keys())
+each_task_store = pytest.mark.parametrize("make", TASKS.values(), ids=TASKS.keys())
 each_event_store = pytest.mark.parametrize("make", EVENTS.values(), ids=EVENTS.keys())
 
 
@@ -187,3 +195,105 @@ async def test_dropped_stream_is_gone_and_its_neighbours_are_not(make: Callable[
     await store.drop("never was", "a")
     assert await store.after("s", "a", 0) is None
     assert await store.after("s", "b", 0) == [Event(1, b"y")]
+
+
+def task(task_id: str = "t", **changed: Any) -> TaskRecord:
+    fields: dict[str, Any] = {"id": task_id, "owner": "ada", "form": "core", "tool": "slow", "worker": "w"}
+    fields |= {"created": 1000.0, "updated": 1000.0, "ttl": 60_000, "poll_interval": 500}
+    return TaskRecord(**fields | changed)
+
+
+def ended(record: TaskRecord, result: bytes = b"{}") -> TaskRecord:
+    finished = moved(record, Status.COMPLETED, 1001, result=Raw(result))
+    assert finished is not None
+    return finished
+
+
+@each_task_store
+async def test_a_task_is_stored_in_versions(make: MakeTasks) -> None:
+    store = make(ManualClock(), Limits())
+    first = await store.add(task())
+    assert await store.load("t") == first
+    assert await store.load("other") is None
+    second = ended(first, b'{"content":[]}')
+    assert await store.swap(second)
+    assert await store.load("t") == second
+    assert not await store.swap(ended(first))  # another version is stored by now
+    assert not await store.swap(ended(task("other")))
+
+
+@each_task_store
+async def test_a_task_is_gone_after_its_time_to_live(make: MakeTasks) -> None:
+    clock = ManualClock()
+    store = make(clock, Limits())
+    first = await store.add(task(ttl=5000))
+    await store.add(task("longer"))
+    assert await store.next_expiry() == 1005
+    clock.now = 1005
+    assert await store.load("t") is None
+    assert not await store.swap(ended(first))
+    assert await store.page("ada", "core", 0, 10) == [await store.load("longer")]
+    assert await store.evict() == ["t"]
+    assert await store.evict() == []
+    clock.now = 2000
+    assert await store.evict() == ["longer"]
+    assert await store.next_expiry() is None
+
+
+@each_task_store
+async def test_tasks_are_limited_in_number_and_bytes(make: MakeTasks) -> None:
+    clock = ManualClock()
+    store = make(clock, Limits(tasks=3, client_tasks=2, task_bytes=8192))
+    first = await store.add(task("a"))
+    await store.add(task("b"))
+    with pytest.raises(StoreFull, match="of one caller: limit 2"):
+        await store.add(task("c"))
+    await store.add(task("c", owner="bob"))
+    with pytest.raises(StoreFull, match="too many tasks: limit 3"):
+        await store.add(task("d", owner="eve"))
+    with pytest.raises(StoreFull, match="bytes: limit 8192"):
+        await store.swap(ended(first, b"x" * 8000))
+    assert await store.load("a") == first
+    clock.now = 2000  # expired tasks make room
+    await store.add(task("d", owner="eve", created=2000.0))
+
+
+@each_task_store
+async def test_callers_that_are_not_authenticated_share_the_whole_store(make: MakeTasks) -> None:
+    store = make(ManualClock(), Limits(tasks=3, client_tasks=1))
+    for task_id in "abc":
+        await store.add(task(task_id, owner=""))
+
+
+@each_task_store
+async def test_tasks_are_listed_by_owner_and_form_in_order(make: MakeTasks) -> None:
+    store = make(ManualClock(), Limits())
+    for task_id, owner, form in (("1", "ada", "core"), ("2", "bob", "core"), ("3", "ada", "extension")):
+        await store.add(task(task_id, owner=owner, form=form))
+    stored = [await store.add(task(task_id)) for task_id in ("4", "5")]
+    listed = await store.page("ada", "core", 0, 2)
+    assert [record.id for record in listed] == ["1", "4"]
+    assert await store.page("ada", "core", listed[-1].serial, 2) == stored[1:]
+    assert await store.newest() == stored[-1].serial
+
+
+@each_task_store
+async def test_unfinished_tasks_of_a_worker_are_found_again(make: MakeTasks) -> None:
+    store = make(ManualClock(), Limits())
+    await store.add(task("other", worker="x"))
+    first = await store.add(task("a"))
+    second = await store.add(task("b"))
+    await store.swap(ended(first))
+    assert await store.unfinished("w") == [second]
+
+
+@each_task_store
+async def test_every_new_version_is_announced_until_the_watch_ends(make: MakeTasks) -> None:
+    store, announced = make(ManualClock(), Limits()), list[TaskRecord]()
+    end = store.watch(announced.append)
+    first = await store.add(task("a"))
+    await store.swap(ended(first))
+    end()
+    second = await store.add(task("b"))
+    await store.swap(ended(second))
+    assert announced == [ended(first)]

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from .certification import Bundle as Bundle
     from .certification import certify as certify
     from .certification import follow_certification as follow_certification
+    from .conclusion import Conclusion as Conclusion
     from .options import CertifyOptions as CertifyOptions
     from .options import VerifyOptions as VerifyOptions
-    from .scoring import Conclusion as Conclusion
 
 __all__, __getattr__, __dir__ = lazy_names(
     globals(),
     {
         ".certification": "Bundle certify follow_certification",
         ".options": "CertifyOptions VerifyOptions",
-        ".scoring": "Conclusion",
+        ".conclusion": "Conclusion",
         ".verification.procedure": "VerificationReport",
         ".verification.verifier": "verify",
     },

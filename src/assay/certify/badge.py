@@ -16,8 +16,8 @@ from msgspec import UNSET, Struct, UnsetType
 from assay.certify.bundle.bundle_manifest import ProfileReference
 from assay.certify.bundle.layout import MANIFEST
 
+from .conclusion import Conclusion, StreamProof, stream_proof
 from .metrics import Percentiles, Source
-from .scoring import Conclusion
 from .summary import read, state
 from .summary_form import Summary
 
@@ -40,7 +40,8 @@ class Badge(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     version: str | None
     checks: dict[str, State]
     latency: dict[str, float | None]
-    """In milliseconds; `metricsSource` says who measured it."""
+    """In milliseconds, from the benchmarks in the bundle or else from metrics, whose source is
+    `metricsSource`."""
     sandbox: dict[str, str]
     replay: Replay
     generated_at: str
@@ -58,6 +59,13 @@ class Badge(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     self_attested: bool
     """Since version 2 of the summary always true: only a verifier who pins a harness's key says otherwise."""
     platform: str | UnsetType | None = UNSET
+    scope: list[str] | UnsetType = UNSET
+    """The transports that the server is certified for."""
+    streams: StreamProof | UnsetType | None = UNSET
+    """What was shown of its streams; null if nothing was, or HTTP is outside the scope."""
+    categories: dict[str, str] | UnsetType = UNSET
+    gaps: list[str] | UnsetType = UNSET
+    """Why the conclusion is `incomplete`."""
 
 
 class Shields(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -97,7 +105,15 @@ def badge(summary: bytes) -> bytes:
         self_attested=document.attested.self_attested,
         platform=document.metrics.platform if document.metrics else UNSET,
     )
-    return _encoded(view)
+    return _encoded(view if isinstance(document.scope, UnsetType) else _with_scope(view, document))
+
+
+def _with_scope(view: Badge, document: Summary) -> Badge:
+    """The fields since version 3 of the summary."""
+    proof = stream_proof(document.checks)
+    return msgspec.structs.replace(
+        view, scope=document.scope, streams=proof, categories=document.categories, gaps=document.gaps
+    )
 
 
 def shields(summary: bytes) -> bytes:
@@ -108,7 +124,9 @@ def shields(summary: bytes) -> bytes:
     """
     document = read(summary)
     counts = document.summary
-    parts = [f"{counts.passed}/{counts.scored}"]
+    parts = ["incomplete"] if document.conclusion is Conclusion.INCOMPLETE else []
+    parts += [f"{counts.passed}/{counts.scored}"]
+    parts += [f"{document.scope[0]} only"] if document.scope and len(document.scope) == 1 else []
     parts += [f"{counts.not_measured} not measured"] if counts.not_measured else []
     parts += [] if document.attested.developer else ["unsigned"]
     return _encoded(Shields(1, "MCP profile", ", ".join(parts), _colour(document)))
@@ -117,7 +135,7 @@ def shields(summary: bytes) -> bytes:
 def _colour(summary: Summary) -> str:
     if summary.conclusion is Conclusion.NOT_MET:
         return "red"
-    if summary.conclusion is Conclusion.TOO_LITTLE or not summary.attested.developer:
+    if summary.conclusion is not Conclusion.MET or not summary.attested.developer:
         return "lightgrey"
     return "yellow" if summary.summary.not_measured else "brightgreen"
 

@@ -14,14 +14,18 @@ from msgspec.structs import replace
 
 from assay.certify.bundle.contents import BundleContents, Inputs, compose
 from assay.certify.bundle.environment import BadEnvironment
+from assay.certify.bundle.node_tree import BadTree
 from assay.certify.bundle.run_collector import RunCollector
 from assay.certify.bundle.sbom import BadSbom
+from assay.certify.measurement.collection import Collected, Collection
+from assay.certify.measurement.document import BadMeasurement
 from assay.certify.vulnerabilities.osv_export import BadExport
 from assay.lab.access import Credentials
 from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, LabError
 from assay.lab.harness.catalogue import Suite
+from assay.lab.harness.need import EXPORTED_SPANS
 from assay.lab.harness.run.event import RunEvent, Watch
-from assay.lab.harness.run.plan import Selection
+from assay.lab.harness.run.plan import Selection, selected
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run, SubjectRecord
 from assay.lab.harness.run.runner import Runner, RunSettings, SubjectDown
@@ -34,11 +38,21 @@ from assay.lab.suites import suite_named
 from assay.lab.target import Target
 
 from .bundle import directory, layout
+from .conclusion import Conclusion
 from .extra import require_certify
 from .inputs import entry_of, inputs_of, this_moment, with_reported_name
 from .options import CertifyOptions
-from .scoring import Conclusion
-from .subjects import ObservedSubject, Targets, as_targets, check_otlp, endpoint, observed
+from .subjects import (
+    ObservedSubject,
+    Part,
+    Start,
+    Targets,
+    as_targets,
+    check_otlp,
+    commands_of,
+    endpoint,
+    observed,
+)
 from .summary_form import Summary
 
 SUITE: Final = "marketplace"
@@ -96,6 +110,9 @@ class Certification:
         self._credentials = Credentials(options.access, endpoint(targets))
         check_otlp(options.evidence)
         self._inputs = inputs_of(targets, options)
+        scope = frozenset(self._inputs.scope)
+        self._measurements = Collection(self._inputs.profile, targets, options, scope)
+        self._start = Start(scope, self._measurements.wrap)
         self._suite = suite_named(SUITE)
         check_scenarios(options.scenario, self._suite, fixed=True)
         self._selection = Selection(
@@ -108,7 +125,9 @@ class Certification:
     async def run(self, watch: Watch) -> Bundle:
         await self._credentials.fetch_tokens()
         collector = RunCollector()
-        arguments = (self._targets, self._credentials, self._options.evidence, entry_of(self._inputs))
+        await self._measurements.prepare()
+        entry = entry_of(self._inputs)
+        arguments = (self._targets, self._credentials, self._options.evidence, entry, self._start)
         end = time.monotonic() + self._options.deadline
         async with observed(*arguments) as subjects:
             for subject in subjects:
@@ -121,11 +140,20 @@ class Certification:
             problem = f"the deadline passed, {self._options.deadline:g} s: nothing was written"
             raise CannotJudge(problem, "a longer one is set with --deadline; what is slow?")
         inputs = with_reported_name(self._inputs, collector.run)
+        measured = await self._measure(collector.run)
         inputs = replace(inputs, created=this_moment())  # evidence is not older than what it proves
-        contents = await asyncio.to_thread(_compose, collector, inputs, self._suite)
+        contents = await asyncio.to_thread(_compose, collector, inputs, self._suite, measured)
         if self._options.out is not None:
             await asyncio.to_thread(self._write, self._options.out, contents, inputs)
         return Bundle(contents.summary, contents.files, collector.run, self._options.out)
+
+    async def _measure(self, run: Run) -> Collected:
+        try:
+            return await self._measurements.measure(
+                run, self._credentials, commands_of(self._targets), {}, self._inputs.harness_key
+            )
+        except BadMeasurement as error:
+            raise CannotJudge(str(error)) from error
 
     async def _judge(
         self, observed: ObservedSubject, collector: RunCollector, watch: Watch, deadline: float
@@ -139,15 +167,28 @@ class Certification:
             out_of_band=observed.surroundings,
         )
         jobs = self._options.jobs or os.cpu_count() or 1
-        settings = RunSettings(self._suite, self._selection, conditions, jobs, deadline=deadline)
+        keep, add, selection = collector.keep, collector.add, self._selection
+        if observed.part is not Part.WHOLE:
+            selection = self._with_spans(only=observed.part is Part.ONLY_SPANS)
+        if observed.part is Part.ONLY_SPANS:
+            keep, add = collector.keep_further, collector.add_further
+            if not selection.scenarios:
+                return
+        settings = RunSettings(self._suite, selection, conditions, jobs, deadline=deadline)
         try:
-            run = await Runner(settings, [observed.subject], watch, collector.keep).run()
+            run = await Runner(settings, [observed.subject], watch, keep).run()
         except SubjectDown as down:
             raise not_there(down, observed.target) from down
-        collector.add(run, redaction)
+        add(run, redaction)
         unknown = [record for record in collector.run.subjects if not record.facts]
         if unknown and not (collector.run.interrupted or collector.run.expired):
             raise _speaks_nothing(unknown[0])
+
+    def _with_spans(self, *, only: bool) -> Selection:
+        """The selected scenarios about spans, or all others."""
+        chosen = selected(self._suite.scenarios.values(), self._selection)
+        names = tuple(scenario.id for scenario in chosen if EXPORTED_SPANS in scenario.needs)
+        return replace(self._selection, **{"scenarios" if only else "skipped": names})
 
     def _write(self, out: Path, contents: BundleContents, inputs: Inputs) -> None:
         source = directory.BundleSource(
@@ -174,10 +215,11 @@ def _speaks_nothing(record: SubjectRecord) -> LabError:
     return CannotJudge(f"{record.name} speaks no revision of MCP that was asked for: {reasons}", fix)
 
 
-def _compose(collector: RunCollector, inputs: Inputs, suite: Suite) -> BundleContents:
+def _compose(collector: RunCollector, inputs: Inputs, suite: Suite, measured: Collected) -> BundleContents:
     try:
-        return compose(collector.run, collector.files, inputs, suite)
-    except (BadEnvironment, BadSbom) as error:
-        raise CannotJudge(str(error), "name the server's interpreter with --python EXE") from error
+        return compose(collector.run, collector.files, inputs, suite, measured)
+    except (BadEnvironment, BadSbom, BadTree) as error:
+        fix = "name the server's interpreter with --python EXE, or its Node packages with --npm DIR"
+        raise CannotJudge(str(error), fix) from error
     except BadExport as error:
         raise InvalidOptions(str(error), "give another export with --osv") from error

@@ -6,7 +6,7 @@ from typing import Final
 
 from assay.lab.extra import LAB, TOKENS, require
 
-EVIDENCE: Final = ("cvss", "cyclonedx", "packageurl", "packaging")
+EVIDENCE: Final = ("cvss", "cyclonedx", "packageurl", "packaging", "rfc8785", "univers")
 
 
 def require_certify() -> None:

@@ -15,8 +15,11 @@ _EFFECTS: Final = (
 )
 HINTS: Final[Mapping[str, str]] = {
     "CONF-JRPC-03.batch": (
-        "reject every array with -32600; `assay serve --profile intelgraph` does this; or declare batch "
-        "support in the registry entry and pass it with --registry"
+        "reject every array with -32600; `assay serve --profile intelgraph/2025-10` does this; or declare "
+        "batch support in the registry entry and pass it with --registry"
+    ),
+    "CONF-JRPC-03.batch-by-revision": (
+        "reject every array with -32600 at revisions that do not define batches; see docs/profile.md"
     ),
     "CONF-CAP-03.resources.retention": _TAGS,
     "CONF-CAP-03.resources.provenance": _TAGS,

@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from assay.certify.bundle.bundle_manifest import Artifact
 from assay.certify.bundle.contents import Inputs
 from assay.certify.bundle.directory import CannotWrite, check_target
+from assay.certify.bundle.node_tree import read_tree
+from assay.certify.bundle.supply_chain import SupplyChain
 from assay.lab.error import CannotJudge, InvalidOptions
 from assay.lab.harness.run.run import Run
 from assay.lab.surroundings import check_directories, read_entry
@@ -24,14 +26,15 @@ from assay.signing.dsse import Role, Trust
 from assay.signing.keys import SigningKey, read_public_key, read_signing_key
 
 from . import metrics
-from .bundle import environment
+from .bundle import environment, provenance, sbom
 from .metrics import BadMetrics, Metrics
 from .options import CertifyOptions
 from .profile_list import newest
+from .scope import scope_of
 from .vulnerabilities import osv_export
 
 T = TypeVar("T")
-NEEDED: Final = {"harness_key": "metrics", "trust_harness": "metrics", "platform": "metrics", "waive": "osv"}
+NEEDED: Final = {"trust_harness": "metrics", "platform": "metrics", "waive": "osv", "attestation": "artifact"}
 """Options that have no effect without another."""
 _PYTHON: Final = re.compile(r"(python|pypy)(\d+(\.\d+)?)?(\.exe)?")
 _NO_KEY: Final = "`assay keygen` makes a pair of keys: NAME.key signs"
@@ -48,7 +51,9 @@ def inputs_of(targets: Sequence[Target], options: CertifyOptions) -> Inputs:
     _check_place(options)
     python = _python(targets, options)
     _check_evidence(options, python)
-    measurements, harness = _metrics(options)
+    harness_key: SigningKey | None = _read_optional(read_signing_key, options.harness_key, fix=_NO_KEY)
+    measurements, harness = _metrics(options, harness_key)
+    entry = _read_optional(read_entry, options.evidence.registry)
     return Inputs(
         server=_name(options.server, "--server"),
         version=_name(options.server_version, "--server-version"),
@@ -57,13 +62,13 @@ def inputs_of(targets: Sequence[Target], options: CertifyOptions) -> Inputs:
         lifetime=options.lifetime,
         artifact=_read_optional(Artifact.of, options.artifact),
         key=_read_optional(read_signing_key, options.key, fix=_NO_KEY),
-        python=python,
-        osv=options.osv,
-        waived=options.waive,
+        supply=_supply_chain(options, python),
         metrics=measurements,
         harness=harness,
         platform=options.platform,
-        registry=_read_optional(read_entry, options.evidence.registry),
+        registry=entry,
+        scope=scope_of(targets, options.scope, entry),
+        harness_key=harness_key,
     )
 
 
@@ -95,6 +100,9 @@ def _check(options: CertifyOptions) -> None:
         if getattr(options, name) and not getattr(options, needed):
             problem = f"--{name.replace('_', '-')} is about --{needed}, which is not given"
             raise InvalidOptions(problem, f"add --{needed} FILE, or leave it out")
+    if options.harness_key and not (options.metrics or options.bench):
+        problem = "--harness-key signs benchmarks, and there are none"
+        raise InvalidOptions(problem, "add --bench or --metrics FILE, or leave it out")
     if options.harness_key and options.trust_harness:
         problem = "give --harness-key to sign the metrics, or --trust-harness if they are signed, not both"
         raise InvalidOptions(problem)
@@ -118,6 +126,26 @@ def _check_evidence(options: CertifyOptions, python: Path | None) -> None:
     if python is not None:
         _read(environment.inspect, python, fix="name the server's interpreter with --python EXE")
     check_directories(options.evidence.observe)
+
+
+def _supply_chain(options: CertifyOptions, python: Path | None) -> SupplyChain:
+    bill = _read_optional(_read_sbom, options.sbom)
+    attestation = _read_optional(_read_provenance, options.attestation)
+    if options.npm is not None:
+        _read(read_tree, options.npm, fix="name the directory of package-lock.json with --npm")
+    return SupplyChain(python, options.npm, bill, options.osv, options.waive, attestation)
+
+
+def _read_sbom(path: Path) -> bytes:
+    data = path.read_bytes()
+    sbom.validate(data)
+    return data
+
+
+def _read_provenance(path: Path) -> bytes:
+    data = path.read_bytes()
+    provenance.read(data)
+    return data
 
 
 def _first_record(export: Path) -> None:
@@ -153,13 +181,12 @@ def _is_printable(text: Any) -> bool:
     return isinstance(text, str) and bool(text.strip()) and len(text) <= LONGEST and text.isprintable()
 
 
-def _metrics(options: CertifyOptions) -> tuple[Metrics | None, str | None]:
+def _metrics(options: CertifyOptions, key: SigningKey | None) -> tuple[Metrics | None, str | None]:
     """The metrics, and the id of the key that signed them, if one did."""
     if options.metrics is None:
         return None, None
     data = _read(Path.read_bytes, options.metrics)
-    if options.harness_key:
-        key: SigningKey = _read(read_signing_key, options.harness_key, fix=_NO_KEY)
+    if key is not None:
         signed = metrics.read(_read(metrics.sign, data, key, about=options.metrics))
         _check_server(signed, options)
         return signed, key.public.id

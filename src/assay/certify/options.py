@@ -12,11 +12,13 @@ from msgspec import Struct
 from assay.lab.harness.run.ending import DEADLINE
 from assay.lab.options import Access, Evidence
 
+from .profile_list import INTELGRAPH
+
 LIFETIME: Final = timedelta(days=90)
 
 
 class CertifyOptions(Struct, frozen=True, kw_only=True):
-    profile: str = "intelgraph/2025-10"
+    profile: str = INTELGRAPH
     server: str | None = None
     """The server's name, as in the registry. Default: the name that it reports."""
     server_version: str | None = None
@@ -26,6 +28,20 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     """Globs. What they leave out is not measured."""
     spec_version: tuple[str, ...] = ()
     allow_effects: bool = False
+    scope: str | None = None
+    """`stdio` or `http`, for a server that has only that transport. Default: both are expected."""
+    sandbox: str | None = None
+    """Run the commands in a sandbox of this level at least (`L1` to `L3`), or of the strongest (`auto`)."""
+    sandbox_read: tuple[Path, ...] = ()
+    """Further files and directories that the server can read there."""
+    sandbox_env: tuple[str, ...] = ()
+    """Further variables that it gets there, by name."""
+    sandbox_memory: int | None = None
+    """Bytes of memory that it can use there. Default: 1 GiB."""
+    bench: str | None = None
+    """Measure latencies: `quick` or `full`."""
+    replay: bool = False
+    """Record messages, replay them, and compare the answers."""
     timeout: float = 10.0
     deadline: float = DEADLINE
     """Seconds for all judging together; nothing is written if they are not enough."""
@@ -34,6 +50,12 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     """The file that users install. Its digest ties the evidence to it."""
     python: Path | None = None
     """The server's interpreter, for the SBOM. Default: the one that the lab starts."""
+    npm: Path | None = None
+    """The directory of the server's `package-lock.json` and `node_modules`, for the SBOM."""
+    sbom: Path | None = None
+    """An SBOM made elsewhere, CycloneDX or SPDX in JSON. It is compared with what is installed."""
+    attestation: Path | None = None
+    """Provenance of the build (in-toto, SLSA). Its subject must be the artifact."""
     osv: Path | None = None
     """An export of known vulnerabilities: a JSON file, directory or zip."""
     waive: tuple[str, ...] = ()
@@ -65,6 +87,11 @@ class VerifyOptions(Struct, frozen=True, kw_only=True):
     """The evidence must be about this file."""
     rejudge: bool = False
     """Judge every stored trace again."""
+    against: str | None = None
+    """A live server, as on the command line: what it lists must be what was judged."""
+    access: Access = Access()
+    """Credentials for it."""
+    timeout: float = 10.0
     now: datetime | None = None
     """Default: the time of the call."""
 

@@ -5,7 +5,7 @@ A published list never changes. Signed results contain its SHA-256, so that no d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from functools import cache, cached_property
 from hashlib import sha256
@@ -17,7 +17,8 @@ from msgspec import Struct
 
 from assay.lab.harness.bounded_toml import parse_toml
 
-INTELGRAPH: Final = "intelgraph/2025-10"
+INTELGRAPH: Final = "intelgraph/2026-11"
+"""The newest edition, which is used unless another one is named."""
 
 
 class MeasuredBy(StrEnum):
@@ -25,8 +26,29 @@ class MeasuredBy(StrEnum):
 
     TRACES = "traces"
     EVIDENCE = "evidence"
+    RESULTS = "results"
+    """The results of other demands: see `assay.certify.derived_score`."""
+    MEASUREMENT = "measurement"
+    """Figures of a provider, compared with the limits of the demand: see `assay.certify.measurement`."""
     LATER = "later"
-    """None yet: this version cannot measure it."""
+    """None: the profile was published before it could be measured."""
+
+
+class Limit(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a figure of a measurement must not exceed, or must reach."""
+
+    figure: str
+    at_most: float | None = None
+    at_least: float | None = None
+
+    def holds(self, value: float) -> bool:
+        too_large = self.at_most is not None and not value <= self.at_most
+        too_small = self.at_least is not None and not value >= self.at_least
+        return not (too_large or too_small)
+
+    def __str__(self) -> str:
+        bounds = {"at most": self.at_most, "at least": self.at_least}
+        return " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
 
 
 class Demand(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,6 +63,12 @@ class Demand(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether a failure counts; otherwise it is only reported."""
     core: bool = False
     """Whether it must be measured for a positive conclusion, if its transport is judged."""
+    limit: tuple[Limit, ...] = ()
+    """Of a measurement; it must have a figure for each."""
+
+    def is_within(self, transports: Collection[str]) -> bool:
+        """Whether it concerns a server with these transports."""
+        return not self.transports or not set(self.transports).isdisjoint(transports)
 
 
 class _Document(Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,6 +76,7 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     page: str
     demand: tuple[Demand, ...]
+    complete: bool = False
 
 
 class BadProfile(ValueError):
@@ -61,6 +90,9 @@ class Profile(Struct, frozen=True, dict=True):
     demands: tuple[Demand, ...]
     data: bytes
     """The list, byte for byte."""
+    complete: bool = False
+    """Whether the conclusion needs a result in every category, and for the core demands on every transport in
+    the scope, not only on those that were judged."""
 
     @cached_property
     def sha256(self) -> str:
@@ -79,7 +111,7 @@ def read(data: bytes) -> Profile:
     ids = [demand.id for demand in document.demand]
     if len(set(ids)) != len(ids):
         raise BadProfile("not a profile: a demand is listed twice")
-    return Profile(document.id, document.title, document.page, document.demand, data)
+    return Profile(document.id, document.title, document.page, document.demand, data, document.complete)
 
 
 def known_digests() -> dict[str, str]:

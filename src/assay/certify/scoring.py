@@ -6,7 +6,7 @@ Each demand gets one score: the worst result over all transports and revisions. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -29,6 +29,8 @@ from .profile_list import Demand, MeasuredBy, Profile
 
 OPTIONS: Final = {"stdio": ("--stdio", "LINE"), "http": ("-e", "URL")}
 """The option that selects a transport, and its value."""
+SCOPE: Final = ("stdio", "http")
+"""The transports that a server is expected to have, unless a narrower scope is declared."""
 MAX_REPRODUCTION: Final = 16_384
 """Characters of a command that reproduces a finding. A longer one is left to the trace."""
 NOT_TESTED: Final = Reason(ReasonKind.NO_CHECK, "no scenario that tests it was run")
@@ -37,6 +39,9 @@ NOT_SELECTED: Final = Reason(
     ReasonKind.NOT_SELECTED, "its scenario is not selected by --scenario", ("--scenario",)
 )
 OTHER_REVISIONS: Final = Reason(ReasonKind.NOT_APPLICABLE, "none of the judged revisions has it")
+OUTSIDE_SCOPE: Final = Reason(
+    ReasonKind.NOT_APPLICABLE, "outside the scope of this certification: the server lacks the transport"
+)
 NOTHING_OBSERVED: Final = Reason(ReasonKind.NOT_OBSERVED, "nothing was observed")
 
 
@@ -118,18 +123,25 @@ class Score(_Part, frozen=True):
 
 
 def score(
-    run: Run, profile: Profile, evidence: Mapping[str, Evidence], unmeasured: Mapping[str, Unmeasured]
+    run: Run,
+    profile: Profile,
+    evidence: Mapping[str, Evidence],
+    unmeasured: Mapping[str, Unmeasured],
+    scope: Collection[str] = SCOPE,
 ) -> list[Score]:
     """One score for each demand of the profile, in its order; `unmeasured` explains missing results."""
     judged = {record.transport for record in run.subjects if record.facts}
     results = _results_by_demand(run)
     scores = []
     for demand in profile.demands:
-        if demand.by is MeasuredBy.TRACES:
+        if not demand.is_within(scope):
+            outside = Unmeasured(Measure.NOT_APPLICABLE, OUTSIDE_SCOPE)
+            scores.append(_score(demand, Verdict.SKIPPED, outside, [], []))
+        elif demand.by is MeasuredBy.TRACES or not demand.is_within(judged):
             missing = _unmeasured(demand, judged, unmeasured)
             scores.append(_score_by_traces(demand, results.get(demand.id, ()), run, missing))
         else:
-            scores.append(_score_by_evidence(demand, evidence.get(demand.id)))
+            scores.append(score_by_evidence(demand, evidence.get(demand.id)))
     return scores
 
 
@@ -267,7 +279,7 @@ def _findings(cell: CellResult, findings: Iterable[Finding]) -> Iterator[DemandF
         )
 
 
-def _score_by_evidence(demand: Demand, evidence: Evidence | None) -> Score:
+def score_by_evidence(demand: Demand, evidence: Evidence | None) -> Score:
     if demand.by is MeasuredBy.LATER or evidence is None:
         evidence = Evidence(Verdict.SKIPPED, NOT_SUPPORTED.text)
     unmeasured = None
@@ -300,21 +312,3 @@ def _score(
         results=results,
         findings=findings,
     )
-
-
-class Conclusion(StrEnum):
-    MET = "met"
-    """All measured, scored demands are met, and all core demands were measured."""
-    NOT_MET = "not met"
-    TOO_LITTLE = "too little measured"
-
-
-def conclude(scores: Iterable[Score], judged: Iterable[str], profile: Profile) -> Conclusion:
-    """The overall result; `judged` are the transports on which the server was judged."""
-    by_id = {entry.id: entry for entry in scores}
-    if any(entry.scored and entry.status is Verdict.FAILURE for entry in by_id.values()):
-        return Conclusion.NOT_MET
-    transports = set(judged)
-    core = [demand for demand in profile.demands if demand.core and transports & set(demand.transports)]
-    proved = core and all(by_id[demand.id].measure is Measure.MEASURED for demand in core)
-    return Conclusion.MET if proved else Conclusion.TOO_LITTLE

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import shlex
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from enum import Enum
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.lab.access import Credentials
 from assay.lab.error import InvalidOptions
@@ -14,23 +17,43 @@ from assay.lab.harness.subject.detected import DetectedSubject
 from assay.lab.harness.subject.disk import Directories
 from assay.lab.harness.subject.otlp import Receiver
 from assay.lab.harness.subject.out_of_band import OutOfBand
-from assay.lab.harness.subject.subject import CommandSubject, Subject, served
+from assay.lab.harness.subject.subject import CommandSubject, Subject, serve_command, served
 from assay.lab.harness.transport import Transport
 from assay.lab.options import Evidence
 from assay.lab.subjects import as_target, check_url, is_started, url_of
 from assay.lab.surroundings import parse_address, receive_spans
 from assay.lab.target import Command, Served, Target, Url
 
+from .scoring import SCOPE
+
 DELAY: Final = "100"
 """Milliseconds between two exports of spans. The default of five seconds would slow down every scenario."""
 
+Words = tuple[str, ...]
 Targets = Target | str | Sequence[Target | str]
+
+
+class Start(Struct, frozen=True):
+    """How servers are started."""
+
+    scope: frozenset[str] = frozenset(SCOPE)
+    wrap: Callable[[Words], Words] = tuple
+    """The command to start instead of a given one, on stdio."""
+
+
+class Part(Enum):
+    """Which scenarios a subject runs. Those about spans run outside of a sandbox, which has no network."""
+
+    WHOLE = "whole"
+    WITHOUT_SPANS = "without spans"
+    ONLY_SPANS = "only spans"
 
 
 class ObservedSubject(Struct, frozen=True):
     target: Target
     subject: Subject
     surroundings: OutOfBand
+    part: Part = Part.WHOLE
 
 
 def as_targets(targets: Targets) -> list[Target]:
@@ -64,6 +87,7 @@ async def observed(
     credentials: Credentials,
     evidence: Evidence,
     entry: Mapping[str, Any] | None,
+    start: Start,
 ) -> AsyncIterator[list[ObservedSubject]]:
     """
     Raises:
@@ -73,24 +97,68 @@ async def observed(
     async with _spans(targets, evidence) as spans:
         with_spans, without = OutOfBand(disk, spans, entry), OutOfBand(disk, None, entry)
         environment = _environment(spans)
-        yield [
+        subjects = [
             # A server that somebody else started sends its spans here only if it was configured to.
             ObservedSubject(target, subject, with_spans if is_started(target) or evidence.otlp else without)
             for target in targets
-            for subject in _subjects(target, credentials, environment)
+            for subject in _subjects(target, credentials, environment, start)
         ]
+        apart = [one for one in subjects if spans is not None and _is_wrapped(one, start)]
+        whole = [one for one in subjects if one not in apart]
+        inside = [replace(one, surroundings=without, part=Part.WITHOUT_SPANS) for one in apart]
+        yield [*whole, *inside, *(_outside(one, environment) for one in apart)]
 
 
-def _subjects(target: Target, credentials: Credentials, environment: Mapping[str, str]) -> list[Subject]:
+def _is_wrapped(observed: ObservedSubject, start: Start) -> bool:
+    command = commands_of([observed.target]).get(Transport.STDIO)
+    is_stdio = observed.subject.transport is Transport.STDIO
+    return is_stdio and command is not None and start.wrap(command) != command
+
+
+def _outside(observed: ObservedSubject, environment: Mapping[str, str]) -> ObservedSubject:
+    """The same command without its sandbox."""
+    words = commands_of([observed.target])[Transport.STDIO]
+    further = observed.target.environment if isinstance(observed.target, Served) else {}
+    return replace(observed, subject=CommandSubject(words, {**environment, **further}), part=Part.ONLY_SPANS)
+
+
+def _subjects(
+    target: Target, credentials: Credentials, environment: Mapping[str, str], start: Start
+) -> list[Subject]:
     match target:
         case Served(name, options, further):
-            both = (Transport.STDIO, Transport.HTTP)
             variables = {**environment, **further}
-            return [served(name, transport, *options, environment=variables) for transport in both]
+            return [
+                _served(name, transport, options, variables, start)
+                for transport in (Transport.STDIO, Transport.HTTP)
+                if transport in start.scope
+            ]
         case Command(words):
-            return [CommandSubject(words, environment)]
+            return [CommandSubject(start.wrap(words), environment, name=shlex.join(words))]
         case Url(url):
             return [DetectedSubject(url, headers=credentials.headers, identity=credentials.identity)]
+
+
+def _served(
+    name: str, transport: Transport, options: Words, environment: Mapping[str, str], start: Start
+) -> Subject:
+    if transport is not Transport.STDIO:
+        return served(name, transport, *options, environment=environment)
+    words = serve_command(name, transport, *options)
+    return CommandSubject(start.wrap(words), environment, name=shlex.join(words))
+
+
+def commands_of(targets: Sequence[Target]) -> dict[Transport, Words]:
+    """How the lab starts the server, by transport."""
+    commands: dict[Transport, Words] = {}
+    for target in targets:
+        match target:
+            case Served(name, options):
+                for transport in (Transport.STDIO, Transport.HTTP):
+                    commands[transport] = serve_command(name, transport, *options)
+            case Command(words):
+                commands[Transport.STDIO] = tuple(words)
+    return commands
 
 
 @asynccontextmanager

@@ -8,15 +8,16 @@ final newline.
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, UnsetType
 
 from assay.certify.bundle.bundle_manifest import Artifact, ProfileReference
+from assay.certify.measurement.document import BadMeasurement
 from assay.lab.harness.reason import stored as typed_fields
 from assay.lab.harness.run.run import BadRun, Run, parse_run
 from assay.lab.harness.run.version_1 import reason_of_demand
@@ -25,8 +26,11 @@ from assay.lab.harness.verdict import Verdict
 from . import evidence as other_evidence
 from . import metrics, profile_list
 from .bundle import layout
+from .conclusion import conclude, gaps
+from .derived_score import with_derived
+from .measurement_record import measurement_records, replay_rate, sandbox_facts, with_benchmarks
 from .metrics import BadMetrics, BenchmarkRun, Source
-from .scoring import Evidence, Measure, Score, Unmeasured, conclude, score
+from .scoring import SCOPE, Evidence, Measure, Score, Unmeasured, score
 from .summary_form import (
     SCHEMA,
     Counts,
@@ -34,6 +38,7 @@ from .summary_form import (
     File,
     Host,
     JudgedServer,
+    MeasurementRecord,
     MetricsRecord,
     Replay,
     RunRecord,
@@ -45,10 +50,13 @@ from .summary_form import (
 from .summary_version import VERSIONS, MetricsContext
 from .vulnerabilities import report as vulnerabilities
 
+SCOPES: Final = (SCOPE, *((name,) for name in SCOPE))
 LARGEST: Final = 64 * 1024 * 1024
 MEDIA_TYPES: Final[Mapping[str, str]] = {
     layout.RUN: "application/json",
     layout.SBOM: "application/vnd.cyclonedx+json",
+    layout.SPDX: "application/spdx+json",
+    layout.PROVENANCE: "application/jsonl",
     layout.VULNERABILITIES: "application/json",
     layout.METRICS: "application/json",
     layout.REGISTRY_ENTRY: "application/json",
@@ -80,6 +88,8 @@ class SummaryContext(Struct, frozen=True):
     platform: str | None = None
     """Of the run in the metrics."""
     schema: Schema = SCHEMA
+    scope: tuple[str, ...] = SCOPE
+    """The transports that the server is certified for."""
 
 
 def this_host() -> Host:
@@ -98,11 +108,12 @@ def summarise(
         BadSummary: a file is missing or invalid.
     """
     run, profile = _run(files), _profile(files)
-    scores = score(run, profile, evidence, unmeasured)
+    scores = with_derived(score(run, profile, evidence, unmeasured, context.scope), run, profile)
     judged = [record.transport for record in run.subjects if record.facts]
     version = VERSIONS[context.schema]
     measured, record = _metrics(files, context)
-    return Summary(
+    measurements = _measurements(files, profile)
+    summary = Summary(
         schema=context.schema,
         profile=ProfileReference(profile.id, profile.sha256),
         tool=Tool("assay", run.assay),
@@ -111,21 +122,51 @@ def summarise(
         generated_at=context.generated_at,
         expires_at=context.expires_at,
         attested=version.attested(context.developer, context.harness),
-        conclusion=conclude(scores, judged, profile),
+        conclusion=conclude(scores, run, profile, context.scope),
         summary=_counts(scores),
-        categories=_categories(scores),
+        categories={name: state(entries) for name, entries in _by_category(scores).items()},
         latency=version.latency(measured, judged),
         metrics=record,
-        replay=Replay(),
-        sandbox={},
+        replay=Replay(replay_rate(measurements)),
+        sandbox=sandbox_facts(measurements),
         vulnerabilities=_vulnerabilities(files),
         checks=scores,
-        evidence=[
-            File(name, sha256(files[name]).hexdigest(), kind)
-            for name, kind in MEDIA_TYPES.items()
-            if name in files
-        ],
+        evidence=_evidence_files(files),
     )
+    if not version.states_scope:
+        return summary
+    open_points = list(gaps(scores, run, profile, context.scope))
+    return _with_scope(summary, measurements, context.scope, open_points)
+
+
+def _with_scope(
+    summary: Summary, measurements: list[MeasurementRecord], scope: Iterable[str], open_points: list[str]
+) -> Summary:
+    """The fields since version 3."""
+    categories = {name: scoped_state(entries) for name, entries in _by_category(summary.checks).items()}
+    return msgspec.structs.replace(
+        summary,
+        categories=categories,
+        latency=with_benchmarks(summary.latency, measurements),
+        scope=list(scope),
+        gaps=open_points,
+        measurements=measurements,
+    )
+
+
+def _evidence_files(files: Mapping[str, bytes]) -> list[File]:
+    measured = {name: "application/json" for name in sorted(files) if is_measurement(name)}
+    return [
+        File(name, sha256(files[name]).hexdigest(), kind)
+        for name, kind in {**MEDIA_TYPES, **measured}.items()
+        if name in files
+    ]
+
+
+def is_measurement(name: str) -> bool:
+    """Whether the file is the document of a measurement."""
+    head, _, demand = name.partition(layout.MEASUREMENTS)
+    return not head and demand.endswith(".json") and "/" not in demand
 
 
 def encode(summary: Summary) -> bytes:
@@ -172,7 +213,9 @@ def rebuild(files: Mapping[str, bytes]) -> bytes:
         if entry.typed_reason is not None
     }
     try:
-        evidence = other_evidence.rebuild(claimed, files, stored.generated_at)
+        evidence = other_evidence.rebuild(
+            claimed, files, stored.generated_at, _profile(files), stored.server.artifact
+        )
     except (KeyError, ValueError) as error:
         raise BadSummary(f"not a summary: {error!r}") from error
     return encode(summarise(files, _context(stored), evidence, unmeasured))
@@ -191,7 +234,20 @@ def _context(stored: Summary) -> SummaryContext:
         stored.metrics.source if stored.metrics else Source.SELF_REPORTED,
         platform_of(stored.metrics),
         stored.schema,
+        _scope(stored),
     )
+
+
+def _scope(stored: Summary) -> tuple[str, ...]:
+    """
+    Raises:
+        BadSummary: it is not a scope.
+    """
+    if isinstance(stored.scope, UnsetType):
+        return SCOPE
+    if not stored.scope or tuple(stored.scope) not in SCOPES:
+        raise BadSummary(f"not a summary: the scope is {stored.scope}")
+    return tuple(stored.scope)
 
 
 def platform_of(record: MetricsRecord | None) -> str | None:
@@ -250,11 +306,17 @@ def _counts(scores: Iterable[Score]) -> Counts:
     )
 
 
-def _categories(scores: Iterable[Score]) -> dict[str, str]:
+def _by_category(scores: Iterable[Score]) -> dict[str, list[Score]]:
     by_name: dict[str, list[Score]] = {}
     for entry in scores:
         by_name.setdefault(entry.category, []).append(entry)
-    return {name: state(entries) for name, entries in by_name.items()}
+    return by_name
+
+
+def scoped_state(scores: Sequence[Score]) -> str:
+    """As `state`, which summaries without a scope show; a category outside the scope is not applicable."""
+    measures = {entry.measure for entry in scores if entry.scored}
+    return "not applicable" if measures == {Measure.NOT_APPLICABLE} else state(scores)
 
 
 def state(scores: Iterable[Score]) -> str:
@@ -281,6 +343,13 @@ def _metrics(
     except BadMetrics as error:
         raise BadSummary(f"{layout.METRICS}: {error}") from error
     return run, version.record(run, about, data)
+
+
+def _measurements(files: Mapping[str, bytes], profile: profile_list.Profile) -> list[MeasurementRecord]:
+    try:
+        return measurement_records(files, profile)
+    except BadMeasurement as error:
+        raise BadSummary(f"{layout.MEASUREMENTS}: {error}") from error
 
 
 def _vulnerabilities(files: Mapping[str, bytes]) -> VulnerabilityCounts | None:

@@ -8,11 +8,12 @@ from msgspec import UNSET, Struct, UnsetType
 
 from assay.certify.bundle.bundle_manifest import Artifact, ProfileReference
 
+from .conclusion import Conclusion
 from .metrics import Percentiles, Source
-from .scoring import Conclusion, Score
+from .scoring import Score
 
-Schema = Literal["dev.assay/summary/1", "dev.assay/summary/2"]
-SCHEMA: Final = "dev.assay/summary/2"
+Schema = Literal["dev.assay/summary/1", "dev.assay/summary/2", "dev.assay/summary/3"]
+SCHEMA: Final = "dev.assay/summary/3"
 """The version that is written; `summary_version` has those that are read. Fields that an older version lacks
 are unset in it."""
 
@@ -67,7 +68,8 @@ class Counts(_Part, frozen=True):
 
 
 class Latency(Struct, frozen=True, forbid_unknown_fields=True):
-    """From the given metrics: self-reported, unless `metrics.source` says otherwise."""
+    """From the benchmarks in the bundle, and what these did not measure from the given metrics, which are
+    self-reported unless `metrics.source` says otherwise."""
 
     stdio_ms: Percentiles | None = None
     sse_ms: Percentiles | None = None
@@ -87,6 +89,18 @@ class MetricsRecord(_Part, frozen=True):
 
 class Replay(_Part, frozen=True):
     success_rate: float | None = None
+
+
+class MeasurementRecord(_Part, frozen=True):
+    """The figures of a demand that was measured."""
+
+    demand: str
+    figures: dict[str, float]
+    facts: dict[str, str]
+    sha256: str
+    """Of its document below `measurements/`."""
+    signer: str | None
+    """The id of the key that the document names; only a verifier says whether to trust it."""
 
 
 class Export(_Part, frozen=True):
@@ -134,7 +148,7 @@ class Summary(_Part, frozen=True):
     conclusion: Conclusion
     summary: Counts
     categories: dict[str, str]
-    """`pass`, `fail`, `partly measured` or `not measured`."""
+    """`pass`, `fail`, `partly measured`, `not measured` or, since version 3, `not applicable`."""
     latency: Latency
     metrics: MetricsRecord | None
     replay: Replay
@@ -142,3 +156,8 @@ class Summary(_Part, frozen=True):
     vulnerabilities: VulnerabilityCounts | None
     checks: list[Score]
     evidence: list[File]
+    scope: list[str] | UnsetType = UNSET
+    """The transports that the server is certified for."""
+    gaps: list[str] | UnsetType = UNSET
+    """What keeps the conclusion from `met` although nothing failed."""
+    measurements: list[MeasurementRecord] | UnsetType = UNSET

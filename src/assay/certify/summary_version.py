@@ -1,7 +1,7 @@
 """The versions of `summary.json`. Each builds what it always built, so that old bundles can be rebuilt.
 
 Version 1 showed the last run of the server in the metrics, wrote its latency under stdio, and called a bundle
-independent as soon as a second key had signed the metrics.
+independent as soon as a second key had signed the metrics. Version 2 knew neither scope nor measurements.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class SummaryVersion(Struct, frozen=True):
     record: Callable[[BenchmarkRun | None, MetricsContext, bytes], MetricsRecord]
     attested: Callable[[str | None, str | None], Attested]
     """By the ids of the developer's and the harness's key."""
+    states_scope: bool = False
+    """Whether it states the scope, what was left open, and the measurements."""
 
 
 def _last_run(results: Metrics, context: MetricsContext) -> BenchmarkRun | None:
@@ -91,5 +93,8 @@ VERSIONS: Final[Mapping[Schema, SummaryVersion]] = {
     ),
     "dev.assay/summary/2": SummaryVersion(
         _only_run, _latency_by_transport, _record_by_signer, _self_attested
+    ),
+    "dev.assay/summary/3": SummaryVersion(
+        _only_run, _latency_by_transport, _record_by_signer, _self_attested, states_scope=True
     ),
 }

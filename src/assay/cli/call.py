@@ -29,13 +29,14 @@ from typing import TYPE_CHECKING
 
 from assay.cli.calls.argument import FORMS, Arguments
 from assay.cli.calls.connection import TARGET, add_connection, connection_from, split_words
-from assay.cli.calls.session import Deadline, add_session, failure, run_session, show_progress
+from assay.cli.calls.launch import add_session, run_session
 from assay.cli.output.stream import emit
 
 from .exit_code import ExitCode
 from .parser import Parser
 
 if TYPE_CHECKING:
+    from assay.cli.calls.session import Deadline
     from assay.client.client import Client
 
 __doc__ = (__doc__ or "").replace("{forms}", FORMS)
@@ -60,6 +61,7 @@ def execute(options: argparse.Namespace) -> int:
 
 async def call(client: Client, deadline: Deadline, words: list[str], options: argparse.Namespace) -> int:
     from assay.cli.calls.lookup import by_name
+    from assay.cli.calls.session import failure, show_progress
     from assay.cli.output.content import result_text, save
     from assay.cli.output.offer import pretty
     from assay.model.client_error import ToolFailed

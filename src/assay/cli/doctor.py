@@ -33,7 +33,7 @@ from .parser import Parser
 
 if TYPE_CHECKING:
     from assay.client.doctor import Setup, Step
-    from assay.client.target import Stdio
+    from assay.client.stdio import Stdio
 
 SUMMARY = "find out why a server cannot be reached or used"
 GROUP = "call"

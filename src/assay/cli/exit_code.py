@@ -10,6 +10,7 @@ from typing import Final
 from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, SubjectNotStarted
 from assay.model.client_error import ClientError, ServerError, ToolFailed
 from assay.model.error import AssayError, InvalidTarget, LifespanFailed, MissingExtra
+from assay.sandbox.error import SandboxError
 
 
 class ExitCode(IntEnum):
@@ -36,6 +37,7 @@ ERRORS: Final[Mapping[type[AssayError], ExitCode]] = MappingProxyType(
         SubjectNotStarted: ExitCode.NOT_STARTED,
         CannotJudge: ExitCode.INCOMPLETE,
         CannotStore: ExitCode.INCOMPLETE,
+        SandboxError: ExitCode.INCOMPLETE,
         Interrupted: ExitCode.INTERRUPTED,
         ToolFailed: ExitCode.DOES_NOT_CONFORM,
         ServerError: ExitCode.DOES_NOT_CONFORM,

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from pathlib import Path
-from pkgutil import iter_modules
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from assay import __version__
 from assay.cli.output.stream import emit, open_closed_streams, say_lines
 from assay.model.error import AssayError
 
 from .exit_code import CommandFailed, ExitCode, code_of
-from .parser import Action, Command, Parser, make_parser, suggestion
+from .parser import Parser, make_parser, suggestion
+
+if TYPE_CHECKING:
+    from .parser import Action, Command
 
 ABOUT: Final = """\
 Assay: build MCP servers, and prove that they conform.
@@ -44,6 +45,7 @@ OTHER_NAMES: Final = {
     "inspect": "write `assay tools server.py`",
 }
 """Commands of fastmcp, and what to write."""
+HERE: Final = os.path.dirname(__file__)
 GROUPS: Final = ("build and serve", "call", "judge", "certify")
 
 
@@ -120,7 +122,9 @@ def parse_and_run(parser: Parser, execute: Callable[[argparse.Namespace], int], 
 
 def report(failure: Exception, code: ExitCode, cause: BaseException | None, arguments: list[str]) -> ExitCode:
     if cause is not None and "--traceback" in arguments:
-        say_lines("".join(traceback.format_exception(cause)).splitlines())
+        from traceback import format_exception
+
+        say_lines("".join(format_exception(cause)).splitlines())
     kind = "" if code is ExitCode.INTERRUPTED else "error: "
     problem, fix = getattr(failure, "problem", str(failure)), getattr(failure, "fix", None)
     details = (f"  {line}" for line in getattr(failure, "details", ()))
@@ -136,17 +140,24 @@ def internal(error: Exception, arguments: list[str]) -> ExitCode:
 
 def command_names() -> Iterator[str]:
     """Every module beside this one. Only loading it shows whether it is a command."""
-    modules = iter_modules([str(Path(__file__).parent)])
+    from pkgutil import iter_modules
+
+    modules = iter_modules([HERE])
     return (module.name.replace("_", "-") for module in modules if not module.ispkg)
 
 
 def load(name: str) -> Command | None:
-    module = import_module(f".{name.replace('-', '_')}", __package__)
+    module = import_module(f".{_module(name)}", __package__)
     return cast("Command", module) if hasattr(module, "SUMMARY") else None
 
 
+def _module(name: str) -> str:
+    return name.replace("-", "_")
+
+
 def find(name: str) -> Command:
-    command = load(name) if name in command_names() else None
+    is_module = name.replace("-", "").isalnum() and os.path.isfile(f"{HERE}/{_module(name)}.py")
+    command = load(name) if is_module else None
     if command is not None:
         return command
     kind = "option" if name.startswith("-") else "command"

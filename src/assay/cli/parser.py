@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from assay.cli.output.stream import emit
 
@@ -15,18 +15,21 @@ NAMES: Final = 30
 """Columns for the options, before their help."""
 
 
-class Command(Protocol):
-    """The names in the module of a command."""
+if TYPE_CHECKING:
+    from typing import Protocol
 
-    SUMMARY: str
-    GROUP: str
-    USAGE: str
-    """What follows `assay <command>`."""
-    __doc__: str | None
+    class Command(Protocol):
+        """The names in the module of a command."""
 
-    def configure(self, parser: Parser, /) -> None: ...
+        SUMMARY: str
+        GROUP: str
+        USAGE: str
+        """What follows `assay <command>`."""
+        __doc__: str | None
 
-    def execute(self, options: argparse.Namespace, /) -> int: ...
+        def configure(self, parser: Parser, /) -> None: ...
+
+        def execute(self, options: argparse.Namespace, /) -> int: ...
 
 
 class Action(NamedTuple):
@@ -74,6 +77,7 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             self._refuse(unknown)
         options.command_words = rest
+        options.argument_words = list(arguments)
         return options
 
     def _print_message(self, message: str, file: object = None) -> None:

@@ -47,7 +47,7 @@ def execute(options: argparse.Namespace) -> int:
     target, words = split_words(options)
     refuse_more(words)
     connection = connection_from(options, target)
-    from assay.cli.calls.session import run
+    from assay.cli.calls.launch import run
 
     start = perf_counter()
     return run(connection, lambda client: ping(client, start, options))

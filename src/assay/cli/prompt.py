@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from assay.cli.calls.argument import Arguments
 from assay.cli.calls.connection import TARGET, add_connection, connection_from, split_words
-from assay.cli.calls.session import Deadline, add_session, run_session
+from assay.cli.calls.launch import add_session, run_session
 from assay.cli.output.stream import emit
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Parser
 
 if TYPE_CHECKING:
+    from assay.cli.calls.session import Deadline
     from assay.client.client import Client
     from assay.model.definition import PromptDefinition
     from assay.model.result import PromptResult

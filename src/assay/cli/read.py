@@ -23,13 +23,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli.calls.connection import TARGET, add_connection, connection_from, refuse_more, split_words
-from assay.cli.calls.session import Deadline, add_session, run_session
+from assay.cli.calls.launch import add_session, run_session
 from assay.cli.output.stream import emit
 
 from .exit_code import ExitCode
 from .parser import Parser
 
 if TYPE_CHECKING:
+    from assay.cli.calls.session import Deadline
     from assay.client.client import Client
 
 SUMMARY = "read a resource, to the terminal or a file"

@@ -20,6 +20,8 @@ http, http-plain and ws all accept HTTP and WebSocket connections. They differ i
 print, and http-plain sends no event streams. With --auth, clients need a token of the issuer for the
 audience, which is the URL of the endpoint as clients know it. With --profile, the server follows a
 marketplace's profile: results are tagged, effects declared, batches refused and manifests served.
+With --sandbox, the server has no network but the socket that it listens on, can read only its own files, and
+can write only to a directory that is removed at its end: see docs/sandbox.md.
 """
 
 from __future__ import annotations
@@ -27,13 +29,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from assay import Server
 from assay.cli.options.auth import make_auth
 from assay.cli.options.profile import add_profile, use_profile
 from assay.cli.options.python_server import REFERENCE, load_server
+from assay.cli.options.sandbox import add_sandbox, open_sandbox, without_sandbox
+from assay.cli.options.seed import add_seeds, use_seeds
 from assay.cli.options.telemetry import add_telemetry, use_telemetry
 from assay.cli.options.value import network, port, seconds
 from assay.cli.output.stream import emit_lines, say
@@ -43,6 +47,9 @@ from assay.server.runner import OTHER_NAMES, run
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Misplaced, Parser
+
+if TYPE_CHECKING:
+    from assay.sandbox import Sandbox
 
 SUMMARY = "serve your MCP server, or a bundled one, on stdio, HTTP or WebSocket"
 GROUP = "build and serve"
@@ -75,6 +82,8 @@ def configure(parser: Parser) -> None:
     _add_protection(parser.add_argument_group("protection"))
     add_profile(parser.add_argument_group("marketplace profile"))
     add_telemetry(parser.add_argument_group("telemetry"))
+    add_seeds(parser.add_argument_group("replay"))
+    add_sandbox(parser.add_argument_group("sandbox"))
     for option in OF_CHECK:
         hint = "it is an option of `assay check`, which judges a server; this command serves one"
         parser.add_argument(option, action=Misplaced, hint=hint)
@@ -117,6 +126,9 @@ def _add_protection(group: argparse._ArgumentGroup) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
+    sandbox = open_sandbox(options)
+    if sandbox is not None:
+        return serve_inside(sandbox, options)
     if options.transport in LISTENING:
         listen(chosen_server(options), options)
     else:
@@ -127,6 +139,30 @@ def execute(options: argparse.Namespace) -> int:
             say(f"  for HTTP: assay serve {options.target} --transport http")
         run(server, "stdio")
     return ExitCode.OK
+
+
+def serve_inside(sandbox: Sandbox, options: argparse.Namespace) -> int:
+    """Run this command again in the sandbox; a socket to listen on is opened here, outside."""
+    from assay.sandbox.child import run_child
+
+    words = (sys.executable, "-m", "assay", "serve", *without_sandbox(options.argument_words))
+    if options.transport not in LISTENING:
+        return run_child(sandbox.command(words))
+    from assay.transport.http1.server import listen as open_listener
+
+    host, number = options.host or HOST, PORT if options.port is None else options.port
+    try:
+        with open_listener(host, number) as listener:
+            descriptor = listener.fileno()
+            return run_child(sandbox.command(words, listener=descriptor), pass_fds=[descriptor])
+    except CannotListen as error:
+        raise cannot_listen(error) from error
+
+
+def cannot_listen(error: CannotListen) -> CommandFailed:
+    others = "choose another with --port, or --port 0 for any"
+    hint = others if error.is_taken else "choose others with --host and --port"
+    return CommandFailed(ExitCode.NOT_STARTED, str(error), hint)
 
 
 def chosen_server(options: argparse.Namespace) -> Server:
@@ -142,6 +178,7 @@ def chosen_server(options: argparse.Namespace) -> Server:
     if options.debug:
         server.debug = True
         say("debug mode: clients get exceptions with tracebacks; not for production")
+    use_seeds(server, options)
     use_telemetry(server, options)
     use_profile(server, options)
     return server
@@ -184,9 +221,7 @@ def listen(server: Server, options: argparse.Namespace) -> None:
         hint = "--tls-cert, --tls-key and --tls-client-ca name PEM files"
         raise CommandFailed(ExitCode.USAGE, str(error), hint) from error
     except CannotListen as error:
-        others = "choose another with --port, or --port 0 for any"
-        hint = others if error.is_taken else "choose others with --host and --port"
-        raise CommandFailed(ExitCode.NOT_STARTED, str(error), hint) from error
+        raise cannot_listen(error) from error
     except MissingExtra as error:
         raise CommandFailed(ExitCode.NOT_STARTED, str(error)) from error
 

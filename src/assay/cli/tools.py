@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> int:
     target, words = split_words(options)
     refuse_more(words[1:])
     connection = connection_from(options, target)
-    from assay.cli.calls.session import run
+    from assay.cli.calls.launch import run
 
     return run(connection, lambda client: show(client, words, options.json), prepare)
 

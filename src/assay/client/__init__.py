@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .retry import Retry as Retry
     from .state import ClientState as ClientState
     from .state import StateChange as StateChange
+    from .stdio import Stdio as Stdio
     from .sync_client import SyncClient as SyncClient
-    from .target import Stdio as Stdio
 
 __all__, __getattr__, __dir__ = lazy_names(
     globals(),
@@ -33,6 +33,6 @@ __all__, __getattr__, __dir__ = lazy_names(
         ".retry": "Retry",
         ".state": "ClientState StateChange",
         ".sync_client": "SyncClient",
-        ".target": "Stdio",
+        ".stdio": "Stdio",
     },
 )

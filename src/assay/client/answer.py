@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -123,6 +124,8 @@ def _without_nulls(result: Any) -> Any:
         return {name: _without_nulls(value) for name, value in result.items() if value is not None}
     if isinstance(result, list):
         return [_without_nulls(item) for item in result]
+    if isinstance(result, float) and not isfinite(result):
+        raise ValueError(f"the handler returned {result}, which JSON cannot express")
     return result
 
 

@@ -21,6 +21,7 @@ from assay.model.result import CompleteResult, Completion, PromptResult, ReadRes
 from .callback import Callback
 from .hint import refuse_positional, unencodable
 from .listing import collect, decode_result
+from .number import check_numbers
 from .output import Outputs
 from .result_cache import ResultCache
 from .typed import as_type
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from .running_call import RunningCall
 
 T = TypeVar("T")
-URL_REQUIRED: Final = -32042
-"""The user must visit a page first (client/elicitation)."""
 DEFAULT: Final[Any] = object()
 """The timeout of the client."""
 
@@ -60,6 +59,8 @@ class Calls(ABC):
         Raises:
             ClientError: no answer, or an error.
         """
+        if params:
+            check_numbers(params, f"of {method}")
         return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress, idempotent))
 
     @abstractmethod
@@ -150,12 +151,15 @@ class Calls(ABC):
                 `idempotentHint`.
 
         Raises:
+            ValueError: an argument has NaN or an infinity, which JSON cannot express.
             ToolFailed: the tool reported a failure; also a `ToolError`.
             ClientError: no answer, or an error.
         """
         params: dict[str, Any] = {"name": name, "arguments": arguments if arguments is not None else {}}
         if meta is not None:
             params["_meta"] = dict(meta)
+        if arguments:
+            check_numbers(arguments, f"of tool {name}")
         raw = await self._call_tool(params, timeout, progress, idempotent)
         try:
             result = _tool_result_decoder()(raw)
@@ -208,7 +212,7 @@ class Calls(ABC):
         try:
             return await self._request("tools/call", params, timeout, progress, idempotent)
         except ServerError as error:
-            if not await self._may_help(error, timeout):
+            if not await self._may_help(error):
                 raise
         except TypeError as error:
             problem = unencodable(params["name"], params["arguments"])
@@ -217,17 +221,13 @@ class Calls(ABC):
             raise
         return await self._request("tools/call", params, timeout, progress, idempotent)
 
-    async def _may_help(self, error: ServerError, timeout: float | None) -> bool:
+    async def _may_help(self, error: ServerError) -> bool:
         """Do what the refusal of a call asks for. Returns whether to send the call again."""
         if error.code == HEADER_MISMATCH:
             # The tool repeats arguments in headers that this client does not know, or that have changed.
             await self.tools(fresh=True)
             return True
-        return error.code == URL_REQUIRED and await self._visit_pages(error, timeout)
-
-    @abstractmethod
-    async def _visit_pages(self, error: ServerError, timeout: float | None) -> bool:
-        """Ask the user to visit the pages of an error. Returns whether that was done."""
+        return False
 
     async def read(self, uri: str, *, timeout: float | None = DEFAULT, fresh: bool = False) -> list[Contents]:
         """Read a resource. Most have one part. `fresh` asks the server even if it allowed to reuse the last

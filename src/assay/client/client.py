@@ -14,34 +14,32 @@ from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed
 from assay.model.client_limits import ClientLimits
 from assay.model.definition import Implementation, ToolDefinition
 from assay.model.version import VERSION
-from assay.protocol.http.parameter_header import InvalidHeader, header_parameters
-from assay.protocol.opening import Identity, read_revision
-from assay.revisions.revision import Structured
 
-from .answer import Handlers, read_roots
 from .callback import Callback
 from .calls import DEFAULT, Calls
 from .change_hub import ChangeHub
 from .hint import NamesOfOthers, NeedsAsync, check_options
-from .incoming import Notices
 from .life import Life, SentRequest
 from .log import client_logger
 from .output import Outputs
 from .result_cache import ResultCache
 from .retry import Retry
-from .session import CallOptions, Session
-from .settings import Settings
+from .settings import CallOptions, Notices, Settings
 from .target import HttpOptions, Servers, link_factory, resolve
 
 if TYPE_CHECKING:
     from assay.client.auth.selection import Auth
     from assay.model.notice import ListKind
+    from assay.transport.client.proxy import ProxyOption
 
-    from .answer import ElicitationHandler, Roots, SamplingHandler
+    from .answer import ElicitationHandler, Handlers, Roots, SamplingHandler
     from .changes import Changes
     from .group import Group
+    from .session import Session
     from .target import Target
 
+URL_REQUIRED: Final = -32042
+"""The user must visit a page first (client/elicitation)."""
 OTHER_LOOP: Final = (
     "the client was opened in another event loop: open one in each loop (every asyncio.run has its own), "
     "or use SyncClient, which any thread may call"
@@ -72,6 +70,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         auth: An access token as a text, or how to get one: `OAuth`, `ClientCredentials`,
             `WorkloadIdentity` or `EnterpriseAuth`.
         tls: Which servers to trust, and the client's certificate; by default what the system trusts.
+        proxy: The URL of an HTTP proxy, or False for none; by default that of the environment.
         name: The client's name, for the server.
         version: The client's version.
         capabilities: Further capabilities to declare, such as extensions, or `{"sampling": {"tools": {}}}` if
@@ -103,6 +102,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         headers: Mapping[str, str] | None = None,
         auth: Auth | None = None,
         tls: ssl.SSLContext | None = None,
+        proxy: ProxyOption = None,
         name: str = "assay",
         version: str = VERSION,
         capabilities: Mapping[str, Any] | None = None,
@@ -117,20 +117,19 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         self.timeout = timeout
         self._outputs = Outputs(self.limits)
         self._check_output = check_output
-        target, headers = resolve(target, headers)
-        self._authorizer = None if auth is None else make_authorizer(auth, target, tls)
-        make_link = link_factory(target, self.limits, HttpOptions(headers, tls, self._authorizer))
-        handlers = Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
-        level = log_level or (None if on_log is None else "info")
-        identity = Identity(Implementation(name, version), handlers.capabilities(), level)
-        pinned = None if revision is None else read_revision(revision)
-        notices = Notices(on_log, on_change, level)
+        target, headers, auth = resolve(target, headers, auth)
+        self._authorizer = None if auth is None else make_authorizer(auth, target, tls, proxy)
+        policy = retry or Retry()
+        http = HttpOptions(headers, tls, self._authorizer, proxy, policy.deadline)
+        make_link = link_factory(target, self.limits, http)
         self._cache = ResultCache(self.limits, principal=self._token)
         self._hub = ChangeHub()
         self._hub.observers += (self._cache.observe, self._outputs.observe)
-        settings = Settings(identity, self.limits, handlers, notices, self._hub, self._cache, pinned)
-        super().__init__(make_link, settings, retry or Retry(), on_state)
-        self._group = _make_group(self, target, tls) if isinstance(target, Servers) else None
+        notices = Notices(on_log, on_change, log_level or (None if on_log is None else "info"))
+        handlers = _make_handlers(sampling, elicitation, roots, capabilities)
+        settings = _make_settings(self, Implementation(name, version), handlers, notices, revision)
+        super().__init__(make_link, settings, policy, on_state)
+        self._group = _make_group(self, target, http) if isinstance(target, Servers) else None
 
     async def _first(self) -> Session:
         try:
@@ -156,7 +155,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         if self._group is None:
             return await super()._open_session()
         await self._group.open()
-        return cast(Session, self._group)  # it has what a client uses of one
+        return cast("Session", self._group)  # it has what a client uses of one
 
     async def _close(self, sessions: list[Session]) -> None:
         await self._hub.close(self.limits.close_timeout)
@@ -208,6 +207,8 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         return await self._replaced(session) if session.is_lost else session
 
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
+        from assay.revisions.revision import Structured
+
         session = self._open_one
         self._idempotent_tools = frozenset(tool.name for tool in tools if _is_idempotent(tool))
         if self._check_output and session.agreed.revision.structured is not Structured.ABSENT:
@@ -251,9 +252,6 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         interest = Interest(check_kinds(kinds), frozenset(uris))
         return Changes(Source(self._hub, self.limits, self.timeout, self._usable_session), interest)
 
-    async def _visit_pages(self, error: ServerError, timeout: float | None) -> bool:
-        return await self._open_one.visit_pages(error, self.timeout if timeout is DEFAULT else timeout)
-
     async def roots_changed(self) -> None:
         """Notify the server that the result of the `roots` function has changed. In revisions without this
         notification, the server asks when it needs the roots."""
@@ -276,23 +274,56 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
             raise ClientError(OTHER_LOOP)
         options = CallOptions(self.timeout if timeout is DEFAULT else timeout, progress)
         failure: ClientError | None = None
+        visited = False
         if not self._is_troubled:
             try:
                 return await session.request(method, params, options)
             except (ConnectionFailed, HttpFailure) as error:
                 failure = error
             except ClientError as error:
-                raise error.with_traceback(None)  # noqa: B904
+                visited = await self._has_visited(error, options)
+                if not visited:
+                    raise error.with_traceback(None)  # noqa: B904
         try:
             return await self._send_again(session, SentRequest(method, params, options, idempotent), failure)
         except ClientError as error:
-            raise error.with_traceback(None)  # noqa: B904
+            if visited or not await self._has_visited(error, options):
+                raise error.with_traceback(None)  # noqa: B904
+            return await self._open_one.request(method, params, options)
+
+    async def _has_visited(self, error: ClientError, options: CallOptions) -> bool:
+        """Whether the user has visited the pages that this refusal asks for, so that the request may be sent
+        again."""
+        is_refusal = isinstance(error, ServerError) and error.code == URL_REQUIRED
+        return is_refusal and await self._open_one.visit_pages(cast(ServerError, error), options.timeout)
 
 
-def _make_group(client: Client, servers: Servers, tls: ssl.SSLContext | None) -> Group:
+def _make_handlers(
+    sampling: SamplingHandler | None,
+    elicitation: ElicitationHandler | None,
+    roots: Roots | None,
+    capabilities: Mapping[str, Any] | None,
+) -> Handlers:
+    from .answer import Handlers, read_roots
+
+    return Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
+
+
+def _make_settings(
+    client: Client, info: Implementation, handlers: Handlers, notices: Notices, revision: str | None
+) -> Settings:
+    # Not at the top: the revisions take as long to import as the rest of the client.
+    from assay.protocol.opening import Identity, read_revision
+
+    identity = Identity(info, handlers.capabilities(), notices.log_level)
+    pinned = None if revision is None else read_revision(revision)
+    return Settings(identity, client.limits, handlers, notices, client._hub, client._cache, pinned)
+
+
+def _make_group(client: Client, servers: Servers, http: HttpOptions) -> Group:
     from .group import Group  # not at the top: few clients have several servers
 
-    group = Group(client, servers, tls)
+    group = Group(client, servers, http)
     client._retry = Retry(opening=0, deadline=0, restarts=0)  # those of the servers follow the policy
     return group
 
@@ -303,6 +334,8 @@ def _is_idempotent(tool: ToolDefinition) -> bool:
 
 
 def _has_valid_headers(tool: ToolDefinition) -> bool:
+    from assay.protocol.http.parameter_header import InvalidHeader, header_parameters
+
     try:
         header_parameters(tool.input_schema)
     except InvalidHeader as error:

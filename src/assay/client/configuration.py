@@ -9,14 +9,15 @@ from typing import Any, Final
 
 import msgspec
 
-from .target import ServerEntry, Stdio
+from .stdio import Stdio
+from .target import ServerEntry
 
 TOP_KEYS: Final = ("mcpServers", "servers")
 """Where files have their servers: most applications, and VS Code."""
 MOST_BYTES: Final = 1024 * 1024
 MOST_SERVERS: Final = 100
 STDIO_KEYS: Final = frozenset({"command", "args", "env", "cwd"})
-URL_KEYS: Final = frozenset({"url", "headers"})
+URL_KEYS: Final = frozenset({"url", "headers", "auth"})
 KIND_KEYS: Final = frozenset({"type", "transport"})
 HOST_KEYS: Final = frozenset({"disabled", "alwaysAllow", "autoApprove", "description", "icon", "gallery"})
 """Settings of an application for its users. `disabled` is honoured, the others are not for a client."""
@@ -29,7 +30,6 @@ SCHEMES: Final = {
     "websocket": ("ws", "wss"),
 }
 FIXES: Final = {
-    "auth": "pass headers, or use a Client for this server alone",
     "envFile": "write the variables into env, or refer to them as ${NAME}",
     "timeout": "pass timeout= to Client",
     "serverUrl": "write url",
@@ -133,7 +133,15 @@ class _Entry:
             raise self._problem(f"unknown type {kind!r}: one of {', '.join(('stdio', *SCHEMES))}")
         if url.partition("://")[0].lower() not in schemes:
             raise self._problem(f"url must begin with {' or '.join(f'{scheme}://' for scheme in schemes)}")
-        return ServerEntry(url, self._table("headers"))
+        return ServerEntry(url, self._table("headers"), self._auth())
+
+    def _auth(self) -> str | None:
+        if "auth" not in self._settings:
+            return None
+        auth = self._settings["auth"]
+        if not isinstance(auth, str) or not auth:
+            raise self._problem('auth must be "oauth" or a token, as "${TOKEN}"')
+        return self._expand("auth", auth)
 
     def _kind(self) -> str | None:
         kind = self._settings.get("type", self._settings.get("transport"))

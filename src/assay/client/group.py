@@ -7,21 +7,20 @@ name or URI says, and lists are those of all servers.
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
+from assay.client.auth.selection import make_authorizer
 from assay.model.client_error import ClientClosed, ClientError, ConnectionFailed, HttpFailure, ServerError
 from assay.model.definition import ToolDefinition
 from assay.protocol.opening import Agreement
-from assay.transport.client.port import Link, SessionGone
+from assay.transport.client.port import Authorizer, Link, SessionGone
 
 from .change_hub import ChangeHub, ChangeStream
 from .client import Client
-from .incoming import Notices
 from .life import Life
 from .listening import KINDS, Interest
 from .listing import PAGES, collect
@@ -29,11 +28,12 @@ from .log import client_logger
 from .output import Outputs
 from .prefix import Prefixes
 from .result_cache import Hints, ResultCache, read_hints, strictest
+from .settings import Notices
 from .target import HttpOptions, ServerEntry, Servers, link_factory
 
 if TYPE_CHECKING:
     from .callback import Callback
-    from .session import CallOptions
+    from .settings import CallOptions
 
 SKILLS: Final = "io.modelcontextprotocol/skills"
 
@@ -60,11 +60,18 @@ PINGS: Final = frozenset({"ping", "server/discover"})
 class Member(Client):
     """The client of one server of a configuration, with the options of the client of all."""
 
-    def __init__(self, owner: Client, prefixes: Prefixes, server: str, make_link: Callable[[], Link]) -> None:
+    def __init__(
+        self,
+        owner: Client,
+        prefixes: Prefixes,
+        server: str,
+        make_link: Callable[[], Link],
+        authorizer: Authorizer | None = None,
+    ) -> None:
         self.limits, self.timeout = owner.limits, owner.timeout
         self._outputs, self._check_output = Outputs(owner.limits), False  # the owner checks
-        self._authorizer = self._group = None
-        self._cache = ResultCache(owner.limits)
+        self._authorizer, self._group = authorizer, None
+        self._cache = ResultCache(owner.limits, principal=self._token)
         self._hub = ChangeHub()
         settings, observe = owner._settings, owner._hub.observe
         self._hub.observers.append(lambda change: observe(prefixes.change(server, change)))
@@ -80,14 +87,17 @@ def _renaming(callback: Callback, prefixes: Prefixes, server: str) -> Callback:
 
 
 def _make_member(
-    owner: Client, prefixes: Prefixes, server: str, entry: ServerEntry, tls: ssl.SSLContext | None
+    owner: Client, prefixes: Prefixes, server: str, entry: ServerEntry, http: HttpOptions
 ) -> Member:
-    options = HttpOptions(entry.headers, tls if isinstance(entry.target, str) else None)
+    is_url, authorizer = isinstance(entry.target, str), None
     try:
-        make_link = link_factory(entry.target, owner.limits, options)
+        if entry.auth is not None:
+            authorizer = make_authorizer(entry.auth, entry.target, http.tls, http.proxy)
+        options = HttpOptions(entry.headers, http.tls, authorizer, http.proxy, http.resume)
+        make_link = link_factory(entry.target, owner.limits, options if is_url else HttpOptions())
     except ValueError as error:
         raise ValueError(f"server {server!r}: {error}") from None
-    return Member(owner, prefixes, server, make_link)
+    return Member(owner, prefixes, server, make_link, authorizer)
 
 
 class Group:
@@ -99,13 +109,13 @@ class Group:
 
     is_lost = False
 
-    def __init__(self, owner: Client, servers: Servers, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, owner: Client, servers: Servers, http: HttpOptions) -> None:
         self._prefixes = Prefixes(servers.entries)
         self._cache = owner._cache
         self.is_closed = False
         self.agreement: Agreement | None = None
         self.clients: dict[str, Client] = {
-            name: _make_member(owner, self._prefixes, name, entry, tls)
+            name: _make_member(owner, self._prefixes, name, entry, http)
             for name, entry in servers.entries.items()
         }
 

@@ -14,13 +14,33 @@ from assay.model.other_name import OtherName
 HOST: Final = r"(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(/\S*)?|[\w-]+:\d+(/\S*)?"
 LOCAL: Final = ("localhost", "127.")
 INTERPRETERS: Final = {".py": "sys.executable", ".js": "'node'"}
+OPTIONS_OF_OTHERS: Final = {
+    **dict.fromkeys(("log_handler", "logging_callback"), "on_log="),
+    **dict.fromkeys(("sampling_handler", "sampling_callback"), "sampling="),
+    **dict.fromkeys(("elicitation_handler", "elicitation_callback"), "elicitation="),
+    **dict.fromkeys(("init_timeout", "read_timeout_seconds", "sse_read_timeout"), "timeout="),
+    "message_handler": "on_change=",
+    "progress_handler": "call_tool(…, progress=…)",
+    "list_roots_callback": "roots=",
+    "client_info": "name= and version=",
+    "transport": "the target: a URL, Stdio(…) or a Server",
+    "verify": "tls=",
+}
 BY_NAME: Final = "pass arguments by name, {0}(…, key=value){1}"
 
 
 class NamesOfOthers:
-    """Methods of fastmcp's client and of the official SDK's."""
+    """Methods and options of fastmcp's client and of the official SDK's."""
 
     if not TYPE_CHECKING:
+
+        def __new__(cls, *arguments, **options):
+            for name in OPTIONS_OF_OTHERS.keys() & options.keys():
+                raise TypeError(f"{cls.__name__} has no option {name}=: here it is {OPTIONS_OF_OTHERS[name]}")
+            return super().__new__(cls)
+
+        session = OtherName("every request is a method of the client; others are request(method, params)")
+        set_roots = OtherName("here it is Client(…, roots=…)")
         list_tools = OtherName("here it is tools()")
         list_resources = OtherName("here it is resources()")
         list_resource_templates = OtherName("here it is templates()")

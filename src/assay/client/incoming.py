@@ -21,10 +21,11 @@ from .answer import Handlers
 from .callback import Callback, CallbackQueue
 from .change_hub import ChangeHub, ChangeStream
 from .listening import read_filter
+from .log import ServerWarnings, client_logger
+from .settings import Notices
 
 if TYPE_CHECKING:
     from .page_visit import Completions
-from .log import ServerWarnings, client_logger
 
 PROGRESS_CHARACTERS: Final = 4096
 """Of the message of a progress report: many may wait."""
@@ -35,14 +36,6 @@ CHANGES: Final = {
     "notifications/prompts/list_changed": Change("prompts"),
     "notifications/resources/list_changed": Change("resources"),
 }
-
-
-class Notices(Struct, frozen=True):
-    """The callbacks that the user passed to `Client`."""
-
-    on_log: Callback | None = None
-    on_change: Callback | None = None
-    log_level: str | None = None
 
 
 class _ProgressParams(Progress, rename="camel"):

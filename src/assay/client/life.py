@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Raw, Struct
 
@@ -20,9 +20,11 @@ from assay.transport.client.port import REPEATABLE, Link, SessionGone
 from .callback import Callback
 from .listing import StaleCursor
 from .retry import Backoff, Retry, demanded_pause, may_pass, may_repeat
-from .session import CallOptions, Session
-from .settings import Settings
+from .settings import CallOptions, Settings
 from .state import ClientState, States
+
+if TYPE_CHECKING:
+    from .session import Session
 
 
 class SentRequest(Struct, frozen=True):
@@ -124,6 +126,8 @@ class Life:
             await self._pause(pause)
 
     async def _open_session(self) -> Session:
+        from .session import Session  # not at the top: with what it needs, it is half of the client
+
         session = Session(self._make_link, self._settings, self._on_lost)
         await session.open(self._open_timeout)
         return session

@@ -20,7 +20,7 @@ from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Opening, Revision
 from assay.transport.client.port import Link
 
-from .remembered import forget, recall, remember
+from .remembered import forget, needs_older, recall, remember, remember_older
 from .settings import Settings
 
 SAYS_NOTHING: Final = frozenset({401, 403, 407, 408, 421, 429, 502, 503, 504, *range(300, 400)})
@@ -46,20 +46,36 @@ async def negotiate(conversation: Conversation, settings: Settings) -> Agreement
     Raises:
         ClientError: the server cannot be reached, or does not agree to a revision.
     """
+    pinned, endpoint = settings.pinned, conversation.link.endpoint
+    may_be_older = pinned is None or pinned.opening is not Opening.PER_REQUEST
+    if may_be_older and needs_older(endpoint):
+        try:
+            return await _agree_on(conversation, conversation.link.fallback(None), settings)
+        except ClientError:
+            forget(endpoint)  # it may have been replaced by a newer server
+            await conversation.renew()
     try:
         return await _agree(conversation, settings)
     except HttpFailure as error:
-        pinned = settings.pinned
-        is_newer = pinned is not None and pinned.opening is Opening.PER_REQUEST
-        older = None if is_newer else conversation.link.fallback(error)
+        older = conversation.link.fallback(error) if may_be_older else None
         if older is None:
             raise
         refusal = error
+    agreement = await _agree_on(conversation, older, settings, refusal)
+    remember_older(endpoint)
+    return agreement
+
+
+async def _agree_on(
+    conversation: Conversation, older: Link | None, settings: Settings, refusal: ClientError | None = None
+) -> Agreement:
+    """Agree over a link of an older transport. `refusal` is why, and the error if there is no such server."""
+    assert older is not None
     remember(older.endpoint, HANDSHAKE[-1])  # so that nothing comes before `initialize`
     try:
         await conversation.switch(older)
     except ClientError as error:
-        raise refusal from error
+        raise refusal or error from error
     return await _agree(conversation, settings)
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from assay.client.auth.selection import Auth
     from assay.model.client_limits import ClientLimits
+    from assay.transport.client.proxy import ProxyOption
 
     from .answer import ElicitationHandler, Roots, SamplingHandler
     from .callback import Callback
@@ -30,6 +31,7 @@ class ClientOptions(TypedDict, total=False):
     headers: Mapping[str, str] | None
     auth: Auth | None
     tls: ssl.SSLContext | None
+    proxy: ProxyOption
     name: str
     version: str
     capabilities: Mapping[str, Any] | None

@@ -1,4 +1,4 @@
-"""The revisions that endpoints agreed to earlier in this process, so that the next client need not probe."""
+"""What is known of endpoints from earlier in this process, so that the next client need not probe."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from assay.revisions.revision import Revision
 
 MOST: Final = 256
 _revisions: OrderedDict[str, Revision] = OrderedDict()
+_older: OrderedDict[str, None] = OrderedDict()
+"""Endpoints that need an older transport."""
 _lock: Final = Lock()  # clients may run in several threads, each with an event loop
 
 
@@ -31,3 +33,16 @@ def remember(endpoint: str, revision: Revision) -> None:
 def forget(endpoint: str) -> None:
     with _lock:
         _revisions.pop(endpoint, None)
+        _older.pop(endpoint, None)
+
+
+def needs_older(endpoint: str) -> bool:
+    with _lock:
+        return endpoint in _older
+
+
+def remember_older(endpoint: str) -> None:
+    with _lock:
+        _older[endpoint] = None
+        if len(_older) > MOST:
+            _older.popitem(last=False)

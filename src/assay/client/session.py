@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
 from assay.model.client_error import (
     ClientClosed,
@@ -33,18 +33,12 @@ from assay.transport.client.port import Link
 from .callback import Callback, CallbackQueue
 from .change_hub import ChangeStream
 from .deadline import Deadlines
-from .incoming import Incoming, Notices
+from .incoming import Incoming
 from .input_required import InputRequired, read_questions
 from .listening import CallbackStream, Interest, keep_announcing, listen
 from .log import client_logger
 from .negotiation import negotiate
-from .settings import Settings
-
-
-class CallOptions(Struct, frozen=True):
-    timeout: float | None = None
-    progress: Callback | None = None
-
+from .settings import CallOptions, Notices, Settings
 
 PLAIN: Final = CallOptions()
 STREAM_WAIT: Final = 1.0
@@ -304,6 +298,10 @@ class Session:
             self.spawn(rest)
 
     async def visit_pages(self, error: ServerError, timeout: float | None) -> bool:
+        """Ask the user to visit the pages of an error. Returns whether the server has confirmed that, which
+        servers of revisions without these errors cannot."""
+        if self.agreed.revision.asking is Asking.BY_RETRY:
+            return False
         return await self._incoming.visit_pages(error, timeout)
 
     async def announce_roots(self) -> None:

@@ -12,18 +12,15 @@ from assay.model.client_error import InvalidAnswer
 from assay.model.client_limits import ClientLimits
 from assay.model.content import Contents
 from assay.model.result import ReadResult
-from assay.model.skill import MANIFEST, LoadedSkill, Skill, SkillFile
+from assay.model.skill import MANIFEST, MOST_BYTES, MOST_FILES, LoadedSkill, Skill, SkillFile, is_skill_name
 from assay.model.visible import visible
+from assay.protocol.frontmatter import differing_field, read_frontmatter
 
-from .frontmatter import differing_field, read_frontmatter
 from .listing import Page, collect, decode_result
 from .log import client_logger
 
 Request = Callable[[str, dict[str, Any]], Awaitable[Raw]]
 
-MOST_FILES: Final = 512
-MOST_BYTES: Final = 16 * 1024 * 1024
-NAME_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 HEXADECIMAL: Final = frozenset("0123456789abcdef")
 DIGEST: Final = "sha256:"
 
@@ -147,15 +144,10 @@ def check_entry(skill: Skill) -> None:
         raise _unusable(skill.uri, f"its URI does not end with /{MANIFEST}")
     if not skill.name or not skill.description:
         raise _unusable(skill.uri, "its frontmatter has no name and description")
-    if not _is_name(skill.name) or directory.split("/")[-2] != skill.name:
+    if not is_skill_name(skill.name) or directory.split("/")[-2] != skill.name:
         raise _unusable(skill.uri, f"its name {skill.name!r:.80} is invalid or not the last part of its path")
     if skill.resources != "dynamic":
         _check_files(skill, skill.resources)
-
-
-def _is_name(name: str) -> bool:
-    parts = name.split("-")
-    return len(name) <= 64 and NAME_CHARACTERS.issuperset(name) and all(parts)
 
 
 def _check_files(skill: Skill, files: list[SkillFile]) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Callable, Mapping
-from os import PathLike, fspath
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -13,48 +12,14 @@ from assay.model.client_limits import ClientLimits
 from assay.model.error import MissingExtra
 from assay.transport.client.port import Authorizer, Link
 
+from .stdio import Stdio
+
 if TYPE_CHECKING:
+    import ssl
+
+    from assay.client.auth.selection import Auth
     from assay.transport.client.memory import LocalServer
-
-
-class Stdio:
-    """A server as a command, whose process the client starts and ends.
-
-        Stdio("uvx", "some-server", env={"TOKEN": "…"})
-
-    Args:
-        *command: The program and its arguments.
-        env: Variables for the process, besides the few that programs need, such as PATH and HOME.
-        cwd: The directory that it starts in.
-        inherit_env: Whether it gets all variables of this process.
-
-    Raises:
-        TypeError: the command is empty or has something else than words, or env something else than texts.
-    """
-
-    __slots__ = ("command", "cwd", "env", "inherit_env")
-
-    def __init__(
-        self,
-        *command: str | PathLike[str],
-        env: Mapping[str, str] | None = None,
-        cwd: str | PathLike[str] | None = None,
-        inherit_env: bool = False,
-    ) -> None:
-        if not command or not all(isinstance(word, str | PathLike) for word in command):
-            raise TypeError(
-                "Stdio takes the program and its arguments as separate words: Stdio('uvx', 'name')"
-            )
-        for name, value in (env or {}).items():
-            if not isinstance(name, str) or not isinstance(value, str):
-                raise TypeError(f"env must have texts: {name!r} is {type(value).__name__}")
-        self.command = tuple(fspath(word) for word in command)
-        self.env = None if env is None else dict(env)
-        self.cwd = None if cwd is None else fspath(cwd)
-        self.inherit_env = inherit_env
-
-    def __repr__(self) -> str:
-        return f"Stdio({', '.join(map(repr, self.command))})"
+    from assay.transport.client.proxy import ProxyOption
 
 
 if TYPE_CHECKING:
@@ -66,6 +31,8 @@ class ServerEntry(Struct, frozen=True):
 
     target: str | Stdio
     headers: Mapping[str, str] | None = None
+    auth: str | None = None
+    """A token, or `oauth`."""
 
 
 class Servers(Struct, frozen=True):
@@ -74,8 +41,11 @@ class Servers(Struct, frozen=True):
     entries: Mapping[str, ServerEntry]
 
 
-def resolve(target: Any, headers: Mapping[str, str] | None) -> tuple[Any, Mapping[str, str] | None]:
-    """A configuration as the server, or the `Servers`, that it names; other targets as they are.
+def resolve(
+    target: Any, headers: Mapping[str, str] | None, auth: Auth | None = None
+) -> tuple[Any, Mapping[str, str] | None, Auth | None]:
+    """A configuration as the server, or the `Servers`, that it names, with its headers and authorization
+    unless the user passed others; other targets as they are.
 
     Raises:
         TypeError, ValueError: the configuration is invalid.
@@ -85,22 +55,25 @@ def resolve(target: Any, headers: Mapping[str, str] | None) -> tuple[Any, Mappin
         isinstance(target, str) and "://" not in target and target.endswith(".json")
     )
     if not is_path and not isinstance(target, Mapping):
-        return target, headers
+        return target, headers, auth
     from .configuration import read_configuration
 
     entries = read_configuration(target)
     if len(entries) == 1:
         [entry] = entries.values()
-        return entry.target, {**(entry.headers or {}), **(headers or {})} or None
-    if headers:
-        raise TypeError("headers= are for one server: write headers into the configuration")
-    return Servers(entries), None
+        both = {**(entry.headers or {}), **(headers or {})}
+        return entry.target, both or None, entry.auth if auth is None else auth
+    if headers or auth is not None:
+        raise TypeError("headers= and auth= are for one server: write them into the configuration")
+    return Servers(entries), None, None
 
 
 class HttpOptions(Struct, frozen=True):
     headers: Mapping[str, str] | None = None
     tls: ssl.SSLContext | None = None
     authorizer: Authorizer | None = None
+    proxy: ProxyOption = None
+    resume: float = 10.0
 
 
 def link_factory(target: Any, limits: ClientLimits, options: HttpOptions) -> Callable[[], Link]:
@@ -114,8 +87,8 @@ def link_factory(target: Any, limits: ClientLimits, options: HttpOptions) -> Cal
         return _url_links(target, limits, options)
     if isinstance(target, Servers):
         return _no_link
-    if options.headers or options.tls:
-        raise TypeError("headers= and tls= are for servers with a URL")
+    if options.headers or options.tls or options.proxy:
+        raise TypeError("headers=, tls= and proxy= are for servers with a URL")
     if isinstance(target, Stdio):
         return _child_links(target, limits)
     if hasattr(target, "open_session") and hasattr(target, "handle"):
@@ -132,10 +105,9 @@ def _no_link() -> Link:
 
 
 def _child_links(target: Stdio, limits: ClientLimits) -> Callable[[], Link]:
-    from assay.transport.client.child import ChildLink, Command
+    from assay.transport.client.child import ChildLink
 
-    command = Command(target.command, target.env, target.cwd, target.inherit_env)
-    return lambda: ChildLink(command, limits)
+    return lambda: ChildLink(target.process_command, limits, target.take_started)
 
 
 def _url_links(url: str, limits: ClientLimits, options: HttpOptions) -> Callable[[], Link]:
@@ -146,19 +118,22 @@ def _url_links(url: str, limits: ClientLimits, options: HttpOptions) -> Callable
 
         raise ValueError(not_a_url(url))
     address = read_address(url)
-    headers, tls, authorizer = options.headers, options.tls, options.authorizer
     try:
         from assay.transport.client.http_head import check_headers
+        from assay.transport.client.proxy import proxy_for
+        from assay.transport.client.url_link import UrlOptions
 
-        names = {name.lower() for name in check_headers(headers or {})}
-        if authorizer is not None and "authorization" in names:
+        names = {name.lower() for name in check_headers(options.headers or {})}
+        if options.authorizer is not None and "authorization" in names:
             raise ValueError("pass auth= or the header Authorization, not both")
+        proxy = proxy_for(address, options.proxy)
+        reached = UrlOptions(options.headers, options.tls, options.authorizer, proxy, options.resume)
         if address.scheme in ("ws", "wss"):
             from assay.transport.client.websocket import WebSocketLink
 
-            return lambda: WebSocketLink(address, limits, headers, tls, authorizer)
+            return lambda: WebSocketLink(address, limits, reached)
         from assay.transport.client.http import HttpLink
 
-        return lambda: HttpLink(address, limits, headers, tls, authorizer)
+        return lambda: HttpLink(address, limits, reached)
     except ImportError as error:
         raise MissingExtra('clients of a URL need httptools: pip install "assay-mcp[http]"') from error

@@ -8,7 +8,7 @@ from typing import Final
 
 from assay.model.error import MissingExtra
 
-LAB: Final = ("jinja2", "mcp_types", "yaml", "rich")
+LAB: Final = ("jinja2", "mcp_types", "yaml", "rich", "rfc8785")
 TOKENS: Final = ("jwt", "cryptography")
 """For the authorization server in scenarios of clients, and for protected servers of saboteurs."""
 

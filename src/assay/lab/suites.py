@@ -39,7 +39,7 @@ SHIPPED: Final[Mapping[str, Shipped]] = MappingProxyType(
         ),
         "marketplace": Shipped(
             "assay.lab.marketplace",
-            "reference --profile intelgraph --root {folder} --ledger {ledger} --heartbeat 0.2",
+            "reference --profile intelgraph/2025-10 --root {folder} --ledger {ledger} --heartbeat 0.2",
             "jrpc.ids",
             "the marketplace profile, for a server that claims it",
         ),

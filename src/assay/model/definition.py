@@ -38,6 +38,7 @@ class ToolDefinition(Struct, omit_defaults=True, rename="camel", kw_only=True):
     input_schema: Any
     output_schema: Any = None
     annotations: ToolAnnotations | None = None
+    execution: dict[str, Any] | None = None
     icons: list[Icon] | None = None
     meta: dict[str, Any] | None = field(name="_meta", default=None)
 

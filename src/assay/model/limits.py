@@ -110,6 +110,19 @@ class Limits(Struct, frozen=True, kw_only=True):
     listeners: int = 1000
     """Open `subscriptions/listen` streams of the whole server."""
 
+    tasks: int = 10_000
+    """Tasks in the store, running and finished. When it is reached, further ones are refused as busy."""
+
+    client_tasks: int = 1000
+    """The same for one principal, where callers are authenticated."""
+
+    task_bytes: int = 64 * 1024 * 1024
+    """Bytes that all tasks keep: arguments, results, questions and answers. A task whose result does not fit
+    fails."""
+
+    task_ttl: float = 3600.0
+    """Seconds from its creation that a task is kept, at most and by default."""
+
     request_state: float = 900.0
     """Seconds to answer a question, in revisions where the client answers with a retry."""
 

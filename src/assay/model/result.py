@@ -33,7 +33,8 @@ class ToolResult(Struct, omit_defaults=True, rename="camel"):
 
     if not TYPE_CHECKING:  # names of fastmcp and of the official SDK
         data = OtherName("use structured, or client.call_as(Type, …)")
-        structured_content = structuredContent = OtherName("use structured")
+        structured_content = OtherName("use structured")
+        structuredContent = OtherName("use structured")
         isError = OtherName("use is_error")
 
 

@@ -1,4 +1,4 @@
-"""Skills of a server, as `Client.skills` returns them (extension io.modelcontextprotocol/skills)."""
+"""Skills, as servers list them and `Client.skills` returns them: extension io.modelcontextprotocol/skills."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from msgspec import Struct
 from .content import Contents
 
 MANIFEST: Final = "SKILL.md"
+MOST_FILES: Final = 512
+MOST_BYTES: Final = 16 * 1024 * 1024
+"""Of all files of a skill."""
+NAME_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+
+def is_skill_name(name: str) -> bool:
+    """Whether a skill may have this name: lower-case letters, digits, and single hyphens between them."""
+    return len(name) <= 64 and NAME_CHARACTERS.issuperset(name) and all(name.split("-"))
 
 
 class SkillFile(Struct, frozen=True):

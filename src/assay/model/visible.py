@@ -8,8 +8,11 @@ JSON leaves as it is, is valid in a JSON string: JSON keeps its meaning.
 from __future__ import annotations
 
 import re
-from traceback import TracebackException
-from typing import Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from traceback import TracebackException
 
 _PICTURES: Final = 0x2400
 """Where Unicode has the pictures of the first 32 control characters, as ␛ for escape."""
@@ -20,22 +23,27 @@ _ACTING: Final = (
     "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"
 )
-_IN_A_LINE: Final = re.compile(f"[\x00-\x1f{_ACTING}]")
-_IN_LINES: Final = re.compile(f"[\x00-\x09\x0b-\x1f{_ACTING}]")
+_IN_A_LINE: Final = f"[\x00-\x1f{_ACTING}]"
+_IN_LINES: Final = f"[\x00-\x09\x0b-\x1f{_ACTING}]"
 _STANDARD_ERROR: Final = "\n  stderr: "
 """How a reason shows what a subject wrote before it ended."""
 # GitHub accepts spaces before a command. It and Azure Pipelines find the form with ## anywhere in a line.
-_COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:.*::)|#(?=#(?:vso|teamcity)?\[)", re.MULTILINE)
+_COMMAND: Final = r"(?m)^([^\S\n]*):(?=:.*::)|#(?=#(?:vso|teamcity)?\[)"
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)  # when first used: it takes longer than importing this module
 
 
 def visible(text: str) -> str:
     """The text in one line, in which nothing acts."""
-    return _without_commands(_IN_A_LINE.sub(_shown, text))
+    return _without_commands(_pattern(_IN_A_LINE).sub(_shown, text))
 
 
 def visible_lines(text: str) -> str:
     """The text in lines of its own, in which nothing acts."""
-    return _without_commands(_IN_LINES.sub(_shown, text))
+    return _without_commands(_pattern(_IN_LINES).sub(_shown, text))
 
 
 def visible_reason(text: str) -> str:
@@ -61,6 +69,8 @@ def visible_record(record: Any) -> bool:
     if visible(message) != message:
         record.msg, record.args = visible(message), ()
     if record.exc_info and record.exc_info[1] is not None:
+        from traceback import TracebackException
+
         record.exc_text = visible_traceback(TracebackException.from_exception(record.exc_info[1]))
     return True
 
@@ -94,4 +104,4 @@ def _shown(match: re.Match[str]) -> str:
 def _without_commands(text: str) -> str:
     if "::" not in text and "##" not in text:  # quick, and nearly always
         return text
-    return _COMMAND.sub(lambda match: "\\u0023" if match[1] is None else f"{match[1]}\\u003a", text)
+    return _pattern(_COMMAND).sub(lambda match: "\\u0023" if match[1] is None else f"{match[1]}\\u003a", text)

@@ -36,12 +36,13 @@ NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Profile(Middleware):
-    """Makes a server conform to the profile: it tags what is read, reports effects, versions prompts, refuses
-    batches and serves manifests. Each server needs its own.
+    """Makes a server conform to the profile: it tags what is read, reports effects, versions prompts and
+    serves manifests. Each server needs its own.
 
     `retention` is the default tier: `short-30d`, `standard-365d`, `extended-730d` or `legal-hold`. `patterns`
-    set it for URIs by glob, and the `meta` of a resource or tool for itself. `batch` permits batches in
-    revisions that have them. A `ledger` records tool calls, and with `log_reads` also resource reads.
+    set it for URIs by glob, and the `meta` of a resource or tool for itself. Without `batch`, batches are
+    refused also at the revision that has them. A `ledger` records tool calls, and with `log_reads` also
+    resource reads.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Profile(Middleware):
         *,
         retention: str = DEFAULT,
         patterns: Mapping[str, str] = NONE,
-        batch: bool = False,
+        batch: bool = True,
         ledger: LedgerPort | None = None,
         log_reads: bool = False,
     ) -> None:

@@ -16,7 +16,7 @@ from assay.model.error import (
 )
 
 from .r2025_11_25 import REVISION as PREDECESSOR
-from .revision import Asking, HttpRules, Opening, Results, Structured
+from .revision import Asking, HttpRules, Opening, Results, Structured, TaskForm
 
 REVISION = PREDECESSOR.successor(
     "2026-07-28",
@@ -28,6 +28,7 @@ REVISION = PREDECESSOR.successor(
     missing_capability=MISSING_CAPABILITY,
     logs_on_demand=True,
     elicitation_ids=False,
+    tasks=TaskForm.EXTENSION,
     cacheable=frozenset(
         {
             "server/discover",
@@ -63,6 +64,7 @@ REVISION = PREDECESSOR.successor(
             "resources/subscribe",
             "resources/unsubscribe",
         },
+        "experimental": {"tasks/get", "tasks/result", "tasks/list", "tasks/cancel"},
         "notifications": {
             "notifications/initialized",
             "notifications/progress",

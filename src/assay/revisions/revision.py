@@ -59,6 +59,16 @@ class Structured(Enum):
     ANY = "any"
 
 
+class TaskForm(Enum):
+    """How clients can run a tool as a task, which outlives its request."""
+
+    ABSENT = "absent"
+    CORE = "core"
+    """The client asks for it with `task` in the parameters; `tasks` is a capability of both sides."""
+    EXTENSION = "extension"
+    """The server decides, for clients that declared the extension `io.modelcontextprotocol/tasks`."""
+
+
 class HttpRules(Struct, frozen=True):
     """The rules of a revision for Streamable HTTP."""
 
@@ -98,6 +108,7 @@ class Revision(Struct, frozen=True, eq=False):
     """Log messages are only sent for requests that ask for them."""
     elicitation_ids: bool = True
     """Whether an elicitation by URL has an id, to announce its completion."""
+    tasks: TaskForm = TaskForm.ABSENT
     content: frozenset[str] = frozenset()
     """The types of content blocks."""
     elicitation: frozenset[str] = frozenset()
@@ -110,6 +121,8 @@ class Revision(Struct, frozen=True, eq=False):
     """Capabilities that a server may declare."""
     requests: frozenset[str] = frozenset()
     """Requests from clients, by method."""
+    experimental: frozenset[str] = frozenset()
+    """Requests from clients that the revision has as an experiment."""
     notifications: frozenset[str] = frozenset()
     """Notifications from clients, by method."""
     http: HttpRules = field(default_factory=HttpRules)

@@ -12,7 +12,6 @@ _ANNOUNCED: Final = "changes of server.tools, server.resources and server.prompt
 _ANSWERS: Final = "await ctx.elicit(...) returns the answer on every revision"
 _COMPOSITION: Final = "register all functions on one server, or mount several servers in an ASGI application"
 _ITS_LOOP: Final = 'write server.run("http"), or serve server.asgi() in an event loop of your own'
-_TASKS: Final = "a handler runs within its request, and reports await ctx.progress(...)"
 _VISIBILITY: Final = "server.tools.add and remove change the list for all clients, scopes=... for some"
 
 CONTEXT_HINTS: Final = {
@@ -25,8 +24,7 @@ CONTEXT_HINTS: Final = {
     "send_prompt_list_changed": _ANNOUNCED,
     "input_responses": _ANSWERS,
     "request_state": _ANSWERS,
-    "is_background_task": _TASKS,
-    "task_id": _TASKS,
+    "is_background_task": "write ctx.task_id is not None",
     "origin_request_id": "write ctx.request_id",
     "enable_components": _VISIBILITY,
     "disable_components": _VISIBILITY,

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
+from assay.extensions.extension import Extension
 from assay.model.content import Annotations, Icon
 from assay.model.definition import ToolAnnotations
 from assay.model.result import Cache
+from assay.model.task import Mode, TaskOptions
 from assay.server.components.completion_registry import Completions
-from assay.server.components.custom_method import CustomMethods
+from assay.server.components.custom_method import CustomMethods, check_owner
 from assay.server.components.prompt_registry import Prompts
 from assay.server.components.resource import Access
 from assay.server.components.resource_registry import Resources
 from assay.server.components.tool_registry import Tools
 from assay.server.dispatch.method_table import MethodTables
 from assay.server.dispatch.notification import Notifications
+from assay.server.extensions.handlers import ExtensionHandlers
+from assay.server.extensions.joined import Extensions
+from assay.server.extensions.skill_registration import SkillRegistration
 
 from .bare_decorator import check_argument, check_decorated
 from .hint import ServerHints
@@ -23,7 +28,7 @@ from .hint import ServerHints
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Registration(ServerHints):
+class Registration(SkillRegistration, ServerHints):
     """Base of `Server`. Its decorators return the function unchanged and raise `RegistrationError`."""
 
     tools: Tools
@@ -35,6 +40,7 @@ class Registration(ServerHints):
     completions: Completions
     custom_methods: CustomMethods
     notifications: Notifications
+    extensions: Extensions
     tables: MethodTables
 
     @overload
@@ -55,6 +61,7 @@ class Registration(ServerHints):
         concurrency: int | None = None,
         scopes: Sequence[str] = (),
         tags: Collection[str] = (),
+        task: Mode | TaskOptions | None = None,
     ) -> Callable[[F], F]: ...
     def tool(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
         """Register a function as a tool that the client's model may call.
@@ -80,6 +87,8 @@ class Registration(ServerHints):
             concurrency: How many calls of this tool may run at once.
             scopes: Scopes that a caller needs.
             tags: Words to select it by: `{"beta"}`. Clients find them in `_meta`.
+            task: Whether it runs as a task, which outlives its request: `optional`, `required`, `on_demand`,
+                or `TaskOptions`. By default it never does.
         """
         check_decorated("tool", function)
 
@@ -200,7 +209,7 @@ class Registration(ServerHints):
         name: str,
         *,
         capability: str | None = None,
-        extension: str | None = None,
+        extension: str | Extension | None = None,
         revisions: Collection[str] | None = None,
         scopes: Sequence[str] = (),
     ) -> Callable[[F], F]:
@@ -214,9 +223,11 @@ class Registration(ServerHints):
         Args:
             name: The method name; names of the protocol are reserved.
             capability: A top-level capability that announces the method.
-            extension: The name of an extension that announces it, such as `com.example/models`, in revisions
-                with extensions.
-            revisions: The dates of the revisions that have the method; by default all.
+            extension: The `Extension` that it belongs to: clients that did not declare it are refused. Or
+                only a name such as `com.example/models`: it announces the method, in revisions with
+                extensions.
+            revisions: The dates of the revisions that have the method; by default all, or those of the
+                extension.
             scopes: Scopes that a caller needs.
         """
         check_argument("method", name, "a name", '@server.method("models/list")')
@@ -229,6 +240,15 @@ class Registration(ServerHints):
             return decorated
 
         return register
+
+    def extend(self, extension: Extension) -> None:
+        """Declare an extension that has no methods, for example one that only changes results. The methods of
+        an extension are registered with `method(name, extension=...)`, which declares it, too.
+
+        Handlers ask `ctx.extension(...)` whether the client has declared it.
+        """
+        check_owner(extension)
+        self.extensions.join(ExtensionHandlers(extension))
 
     def on_notification(self, method: str) -> Callable[[F], F]:
         """Register a function that is called when a client sends a notification.

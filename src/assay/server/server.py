@@ -9,6 +9,7 @@ from typing import Any, Never
 
 from msgspec import Raw
 
+from assay.extensions.tasks import EXTENSION as TASKS
 from assay.model.content import Icon
 from assay.model.definition import Implementation
 from assay.model.error import PARSE_ERROR, MalformedMessage, RegistrationError, RpcError
@@ -30,6 +31,7 @@ from assay.revisions.revision import Revision
 from assay.revisions.served import Served, read_served
 from assay.server.calls.call import Call
 from assay.server.calls.client_state import ClientStates
+from assay.server.calls.source import SYSTEM, Sources
 from assay.server.components.component import Components, make_components
 from assay.server.components.required_scope import read_method_scopes
 from assay.server.components.resource import Access
@@ -38,10 +40,12 @@ from assay.server.dispatch.method_table import MethodTables
 from assay.server.dispatch.notifier import ChangeNotifier
 from assay.server.dispatch.protocol_method import ProtocolMethods
 from assay.server.dispatch.services import Services
+from assay.server.extensions.joined import Extensions
 from assay.server.handlers.overriding import Overriding
 from assay.server.handlers.thread_pool import ThreadPool
 from assay.server.middleware.registration import MiddlewareRegistration
 from assay.server.results.typed_result import ResultWriter
+from assay.store.port import TaskStore
 
 from .feature import Features
 from .hint import SERVER_OPTION_HINTS, check_names, option_names
@@ -90,11 +94,14 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         scopes: Scopes that callers need for a method, such as `{"tools/call": ["call"]}`.
         sealing: The key, or several while keys are rotated, that signs what clients carry between two rounds
             of questions. The first one signs, all verify. Workers behind one load balancer must share it.
+        task_store: Where tasks are kept; in memory by default.
         strictness: Rules to enforce beyond the specification; see `Strictness`.
         auth: Which tokens to accept over HTTP and WebSocket: an `assay.auth.Auth`. Not used on stdio.
         revisions: Dates of the protocol revisions to serve; all by default.
         lifespan: A function of the server that returns an async context manager, which is entered when the
             server starts and exited when it stops. What it yields is `Context.lifespan`.
+        sources: Where `ctx.clock` and `ctx.random` come from; the operating system by default, and
+            `SeededSources` for replay and tests.
         debug: For development only: clients get the type, message and traceback of exceptions, and handlers
             that block the event loop are logged.
 
@@ -124,10 +131,12 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         cache: Cache | None = None,
         scopes: Mapping[str, Sequence[str]] | None = None,
         sealing: Sealer | bytes | Sequence[bytes] | None = None,
+        task_store: TaskStore | None = None,
         strictness: Strictness = LENIENT,
         auth: AuthProvider | None = None,
         revisions: Sequence[str] | None = None,
         lifespan: LifespanFunction | None = None,
+        sources: Sources = SYSTEM,
         debug: bool = False,
         **unknown: Never,
     ) -> None:
@@ -136,28 +145,32 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         self._prepare(name, lifespan)
         self.info = Implementation(name, version, title, description, website_url, icons)
         self.instructions = instructions
-        self._apply(limits or Limits())
-        self.strictness, self.auth, self.debug = strictness, auth, debug
-        self.method_scopes = read_method_scopes(scopes)
-        self._steps = STRICT_STEPS if strictness.initialized else STEPS
-        components = make_components(
-            self.limits,
-            self.byte_budget,
-            page_size=page_size,
-            access=access,
-            hide_unknown_tools=strictness.unknown_tool,
-            on_change=self._on_change,
-            direct_call=self._begin_direct_call,
-        )
+        self._apply(limits or Limits(), strictness)
+        self.auth, self.debug, self.sources = auth, debug, sources
+        self.method_scopes, self._task_store = read_method_scopes(scopes), task_store
+        components = self._make_components(page_size, access)
         self._assemble(components, capabilities or {}, make_sealer(sealing), cache or Cache())
         if revisions is not None:
             self.serve_only(revisions)
 
-    def _apply(self, limits: Limits) -> None:
-        self.limits = limits
+    def _apply(self, limits: Limits, strictness: Strictness) -> None:
+        self.strictness, self.limits = strictness, limits
+        self._steps = STRICT_STEPS if strictness.initialized else STEPS
         self.byte_budget = ByteBudget.of(limits)
         self.time_shares = TimeShares(limits, perf_counter)
         self.session_budget = SessionBudget(limits.session_bytes, Lock())
+
+    def _make_components(self, page_size: int, access: Access | None) -> Components:
+        return make_components(
+            self.limits,
+            self.byte_budget,
+            page_size=page_size,
+            access=access,
+            hide_unknown_tools=self.strictness.unknown_tool,
+            on_change=self._on_change,
+            direct_call=self._begin_direct_call,
+            on_task=self._open_tasks,
+        )
 
     def _assemble(
         self, components: Components, capabilities: Mapping[str, bool], sealer: Sealer, cache: Cache
@@ -168,18 +181,28 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         features = Features(capabilities, components.registered, self.custom_methods.declaration)
         self.sealer = sealer
         self.notifier = ChangeNotifier(features.has)
+        self.extensions = Extensions(self._on_extended)
         limits = self.limits
         threads = ThreadPool(limits.threads, limits.spare_threads, limits.idle_timeout)
         self._services = Services(
-            self, limits, features, threads, sealer, ClientStates(limits), cache, self._lifespan.value
+            self,
+            limits,
+            features,
+            self.extensions,
+            threads,
+            sealer,
+            ClientStates(limits),
+            cache,
+            self._lifespan.value,
         )
         methods = ProtocolMethods(components, self.notifier, self, self._start_background)
-        self.tables = MethodTables(methods, components, features, self.method_scopes)
+        self.tables = MethodTables(methods, components, features, self.method_scopes, self.extensions)
+        self._writer = ResultWriter(self.info)
         dispatcher = Dispatcher(
             self._services,
             self.tables,
             self.notifications,
-            ResultWriter(self.info),
+            self._writer,
             lambda: not self.strictness.single,
         )
         self._serve_with(*self._typed(dispatcher.dispatch, dispatcher.dispatch_batch))
@@ -187,6 +210,22 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
     def _on_change(self, kind: str) -> None:
         self.tables.clear()
         self.notifier.list_changed(kind)
+
+    def _open_tasks(self) -> None:
+        """Serve tasks, from the first tool on that may run as one."""
+        if TASKS.name in self.extensions:
+            return
+        # Imported here, because few servers have such tools.
+        from assay.server.tasks.method import TaskMethods
+        from assay.server.tasks.service import Tasks
+        from assay.store.task_memory import MemoryTasks
+
+        store = MemoryTasks(self.limits) if self._task_store is None else self._task_store
+        tasks = Tasks(store, self._services, self.notifier, self._writer)
+        self.extensions.join(TaskMethods(tasks, self.tools.registry, self.method_scopes))
+
+    def _on_extended(self) -> None:
+        self.tables.clear()
 
     def direct_call(self, revision: Revision = HANDSHAKE[-1]) -> Call:
         """A call made by code in this process instead of a client."""

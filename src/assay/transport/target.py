@@ -8,9 +8,8 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
-
-from msgspec import Struct
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from assay.model.error import InvalidTarget
 
@@ -32,25 +31,25 @@ _FORMS: Final = (
 )
 
 
-class Url(Struct, frozen=True):
+class Url(NamedTuple):
     url: str
     command: tuple[str, ...] = ()
     """Started first, if there is one."""
 
 
-class Command(Struct, frozen=True):
+class Command(NamedTuple):
     """A program that serves on its standard streams."""
 
     words: tuple[str, ...]
 
 
-class Served(Struct, frozen=True):
+class Served(NamedTuple):
     """A Python server or a bundled one, which `assay serve` serves in a separate process."""
 
     name: str
     options: tuple[str, ...] = ()
     """Options of `assay serve`."""
-    environment: Mapping[str, str] = {}
+    environment: Mapping[str, str] = MappingProxyType({})
     """Further variables of the process."""
 
 

@@ -11,7 +11,7 @@ import pytest
 from assay import Strictness
 from assay.bundled.reference import make_server
 from assay.revisions.registry import HANDSHAKE
-from assay.revisions.revision import Revision
+from assay.revisions.revision import Revision, TaskForm
 from tests.bundled.reference.driving import ask_described, client_of
 from tests.driving.client import SESSIONED, TRANSPORTS
 
@@ -36,14 +36,22 @@ async def test_initialize_describes_the_server(transport: str, revision: Revisio
     assert opened["serverInfo"]["title"] and opened["serverInfo"]["icons"] and opened["instructions"]
     known = {name for name in DECLARED if name in revision.capabilities} | {"models", "metadata"}
     promised = DECLARED if transport in SESSIONED else {name: {} for name in DECLARED}
+    tasks = opened["capabilities"].pop("tasks", None)
     assert opened["capabilities"] == {name: promised[name] for name in known}
+    listed = {"list": {}} if transport in ("memory", "stdio") else {}
+    declared = {**listed, "cancel": {}, "requests": {"tools": {"call": {}}}}
+    assert tasks == (declared if revision.tasks is TaskForm.CORE else None)
 
 
 async def test_discover_declares_the_same_and_extensions() -> None:
     capabilities = (await ask_described(make_server(), "server/discover"))["result"]["capabilities"]
     extensions = capabilities.pop("extensions")
     assert set(capabilities) == set(DECLARED)
-    assert extensions == {"dev.assay/models": {}, "dev.assay/metadata": {}}
+    assert extensions == {
+        "dev.assay/models": {},
+        "dev.assay/metadata": {},
+        "io.modelcontextprotocol/tasks": {},
+    }
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)

@@ -20,7 +20,8 @@ from tests.bundled.reference.driving import client_of, every, text_of
 
 NEWEST = HANDSHAKE[-1]
 NAMES = (
-    *("echo", "sum", "get_weather", "show_content", "fail", "long_task", "count", "log_each_level"),
+    *("echo", "sum", "get_weather", "show_content", "fail", "roll_dice", "long_task", "count"),
+    "log_each_level",
     *("ask_user", "ask_model", "ask_roots", "ask_visit", "edit_resource", "load_plugin", "unload_plugin"),
 )
 

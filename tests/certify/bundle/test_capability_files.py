@@ -18,6 +18,8 @@ from assay.lab.suites import suite_named
 from assay.revisions.registry import PER_REQUEST
 from tests.certify import runs
 
+pytestmark = pytest.mark.usefixtures("warm_servers")
+
 NAMES = {f"registry/mcp-{kind}.json" for kind in ("tools", "resources", "prompts")}
 
 
@@ -29,7 +31,7 @@ def spoken(*facts: Facts, transport: str = "stdio") -> Run:
     return Run(1, "0", "2030-01-01T00:00:00.000Z", 1.0, [SubjectRecord("it", transport, list(facts))], [])
 
 
-@pytest.mark.parametrize("options", [["--profile", "intelgraph"], []])
+@pytest.mark.parametrize("options", [["--profile", "intelgraph", "--no-ledger"], []])
 def test_on_http_they_are_what_the_server_publishes(options: list[str]) -> None:
     collector = RunCollector()
     chosen = Selection(scenarios=("cap.manifests",), revisions=(PER_REQUEST[-1],))

@@ -60,7 +60,7 @@ WRONG: list[tuple[str, Any, str, str]] = [
     ("remotes|0|type", "stdio", "remotes[0].type", "must be one of streamable-http, sse"),
     ("remotes|0|url", GONE, "remotes[0].url", "is missing"),
     ("remotes|0|headers|0|name", GONE, "remotes[0].headers[0].name", "is missing"),
-    (f"{BLOCK}|id", "other/1", f"{PROFILE_PATH}.id", "must be one of intelgraph/2025-10"),
+    (f"{BLOCK}|id", "other/1", f"{PROFILE_PATH}.id", "must be one of intelgraph/2025-10, intelgraph/2026-11"),
     (f"{BLOCK}|transports|0", "ws", f"{PROFILE_PATH}.transports[0]", "must be one of stdio"),
     (f"{BLOCK}|protocolVersions|0", "2020-01-01", f"{PROFILE_PATH}.protocolVersions[0]", "must be one of"),
     (f"{BLOCK}|jsonrpc|batch", "no", f"{PROFILE_PATH}.jsonrpc.batch", "must be true or false"),

@@ -48,10 +48,10 @@ def reasons(report: VerificationReport) -> list[str]:
 def test_a_valid_bundle_passes_every_step(good: Path) -> None:
     report = verify(good, TRUST, now=NOW, rejudge=True)
     assert report.refusals == ()
-    again = ["rejudge", "lists", "report"]
+    again = ["rejudge", "figures", "lists", "report"]
     assert [step.name for step in report.steps] == [*(name for name, _, _ in STEPS), *again]
     assert {step.status for step in report.steps} == {Status.GOOD}
-    assert (report.conclusion, report.self_attested) == ("too little measured", False)
+    assert (report.conclusion, report.self_attested) == ("incomplete", False)
     assert noted(report)["rejudge"] == "4 traces have intact chains and the stored verdicts"
 
 
@@ -272,7 +272,7 @@ def test_an_invalid_summary_is_refused_in_each_step_that_reads_it(bundle: Path) 
     bundles.sign_again(bundle)
     report = verify(bundle, TRUST, now=NOW, rejudge=True)
     refused = [step.name for step in report.steps if step.status is Status.REFUSED]
-    assert refused == ["attestations", "summary", "badge", "metrics", "rejudge", "report"]
+    assert refused == ["attestations", "summary", "badge", "metrics", "scope", "rejudge", "report"]
 
 
 @pytest.mark.parametrize("name", ["run/run.json", "summary.json", "metrics.json", "sbom.cdx.json"])

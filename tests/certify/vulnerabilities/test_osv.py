@@ -127,7 +127,7 @@ def test_components_that_cannot_be_looked_up_are_named() -> None:
     within = [{"type": "library", "name": "inner", "purl": "pkg:npm/inner@1.0.0"}]
     parts = [
         {"type": "platform", "name": "cpython"},
-        {"type": "library", "name": "serde", "purl": "pkg:cargo/serde@1.0", "components": within},
+        {"type": "library", "name": "serde", "purl": "pkg:hex/serde@1.0", "components": within},
         {"type": "library", "name": "no-version", "purl": "pkg:pypi/no-version"},
         {"type": "library", "name": "no-url", "purl": "not a purl"},
     ]

@@ -320,7 +320,7 @@ import sys
 from assay.cli.main import main
 from assay.cli.output.content import save
 from assay.model.content import Image
-from assay.cli.calls.session import run
+import assay.cli.calls.session
 arguments, sys.argv = sys.argv, ["assay"]
 main(["tools", "--", sys.executable, "-c", "from assay import Server; Server('plain').run()"])
 sys.argv = arguments"""

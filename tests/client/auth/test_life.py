@@ -71,6 +71,16 @@ async def test_an_authorization_outlives_the_call_that_began_it() -> None:
         assert len(world.at("/authorize")) == user.visits == 2
 
 
+async def test_a_call_that_ends_meanwhile_says_that_the_authorization_is_in_progress() -> None:
+    async with slowly() as (_, client, user):
+        call = asyncio.create_task(client.call("save"))
+        await user.visited.wait()
+        assert "the authorization is still in progress: complete it" in client._open_one._context()
+        user.agrees.set()
+        assert (await call).text == "saved"
+        assert client._open_one._context() == ""
+
+
 async def test_a_cancelled_call_does_not_end_the_authorization_of_another() -> None:
     async with slowly() as (_, client, user):
         calls = [asyncio.create_task(client.call("save")) for _ in range(2)]

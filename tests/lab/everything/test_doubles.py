@@ -16,6 +16,8 @@ from assay.lab.suites import suite_named
 from assay.revisions.registry import PER_REQUEST
 from tests.meta.tree import expect_none
 
+pytestmark = pytest.mark.usefixtures("warm_servers")
+
 SUITE = suite_named("everything")
 TRANSPORTS = (Transport.HTTP, Transport.STDIO, Transport.WEBSOCKET)
 REVISION = PER_REQUEST[-1]

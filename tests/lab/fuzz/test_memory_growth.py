@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from assay.lab.fuzz.memory_growth import MemorySamples, resident
+from assay.lab.fuzz.memory_growth import MemorySamples
+from assay.lab.harness.subject.process_tree import resident
 
 MIB = 1024 * 1024
 

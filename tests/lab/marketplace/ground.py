@@ -27,7 +27,7 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 from tests.lab.healthy_server import bundled
 
 SUITE = suite_named("marketplace")
-PROFILE = ("reference", "--profile", "intelgraph")
+PROFILE = ("reference", "--profile", "intelgraph/2025-10")
 # On HTTP they mostly wait; on stdio each is a process.
 JOBS = {Transport.HTTP: 12, Transport.STDIO: 4}
 LOAD = "tpt.stdio-load"

@@ -193,6 +193,6 @@ async def test_batches_are_served_where_the_registry_entry_lists_them(listed: bo
 async def test_listed_batches_that_are_refused_are_found() -> None:
     entry = {"_meta": {PUBLISHER: {PROFILE: {"jsonrpc": {"batch": True}}}}}
     conditions = Conditions(out_of_band=OutOfBand(registry=entry))
-    subject = bundled("reference", Transport.STDIO, "--profile", "intelgraph")
+    subject = bundled("reference", Transport.STDIO, "--profile", "intelgraph/2025-10")
     run = await played(subject, conditions, BATCHING, "negatives.batch")
     assert verdicts(run)["CONF-JRPC-03.batch"] is Verdict.FAILURE

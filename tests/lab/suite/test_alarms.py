@@ -37,7 +37,7 @@ from tests.meta.tree import expect_none
 SUITE = protocol_suite()
 OLD, NEW = HANDSHAKE[-1], PER_REQUEST[-1]
 WITH_BATCHES = next(each for each in REVISIONS if each.batching is Batching.ACCEPTED)
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("warm_servers")]
 
 
 def failed(message: Json, code: int) -> LocalAnswer:

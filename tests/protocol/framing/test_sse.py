@@ -175,8 +175,8 @@ def test_comments_without_end_never_reach_the_limit() -> None:
     "line", [b"data\n", b"data:ab\n", b"id\n", b"event:x\n", b"retry:1\n", b":\n", b"x:\n"]
 )
 def test_an_event_of_many_small_lines_takes_little_more_memory_than_its_limit(line: bytes) -> None:
-    limit = 400_000
-    chunk = line * 1000
+    limit = 50_000
+    chunk = line * 100
     parser = SseParser(limit)
     tracemalloc.start()
     try:

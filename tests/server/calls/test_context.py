@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -38,6 +39,16 @@ async def test_progress_has_the_token_and_the_known_fields(token: Any) -> None:
         await work(client, progressToken=token)
         (message,) = client.received_so_far()
         assert message["params"] == {"progressToken": token, "progress": 1, "total": 3, "message": "one"}
+
+
+@pytest.mark.parametrize(("timed", "stated"), [(True, True), (False, False), ("yes", False)])
+async def test_progress_states_when_it_was_sent_if_the_request_asks_for_it(timed: Any, stated: bool) -> None:
+    begin = time.monotonic_ns()
+    async with ScriptedClient(reporting(1)) as client:
+        await work(client, **{"progressToken": "t", "dev.assay/timed": timed})
+        (message,) = client.received_so_far()
+        meta = message["params"].get("_meta", {})
+    assert (begin <= meta.get("dev.assay/sentAtNs", 0) <= time.monotonic_ns()) is stated
 
 
 async def test_progress_only_grows() -> None:

@@ -22,7 +22,7 @@ async def long_task(
     seconds: Annotated[float, Meta(ge=0, le=MOST_SECONDS, description="How long it runs")] = 2.0,
     steps: Annotated[int, Meta(ge=1, le=100, description="How often it reports progress")] = 4,
 ) -> str:
-    """Runs for a while, reports progress, and stops when it is cancelled"""
+    """Runs for a while, reports progress, and stops when it is cancelled; also as a task"""
     for step in range(steps):
         await ctx.progress(step, total=steps, message=f"step {step + 1} of {steps}")
         await asyncio.sleep(seconds / steps)
@@ -49,6 +49,6 @@ async def log_each_level(ctx: Context) -> str:
 
 
 def register(server: Server) -> None:
-    server.tool(title="Long Task", annotations=READ_ONLY)(long_task)
+    server.tool(title="Long Task", annotations=READ_ONLY, task="optional")(long_task)
     server.tool(title="Count", annotations=READ_ONLY)(count)
     server.tool(title="Log at Each Level", annotations=READ_ONLY)(log_each_level)

@@ -10,6 +10,8 @@ from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 from zlib import crc32
 
+from msgspec import Meta
+
 from assay import (
     Audio,
     Contents,
@@ -52,6 +54,13 @@ Block = Text | Image | Audio | ResourceLink | EmbeddedResource
 @dataclass
 class Total:
     total: float
+
+
+@dataclass
+class Roll:
+    rolls: list[int]
+    total: int
+    at: str
 
 
 async def echo(message: Annotated[str, "The text to return"]) -> str:
@@ -117,6 +126,14 @@ async def fail(
     raise RuntimeError("an error whose details stay in the server's log")
 
 
+async def roll_dice(
+    ctx: Context, dice: Annotated[int, Meta(ge=1, le=10, description="How many dice")] = 2
+) -> Roll:
+    """Rolls dice, and returns the time of the roll"""
+    rolls = [ctx.random.randint(1, 6) for _ in range(dice)]
+    return Roll(rolls, sum(rolls), ctx.clock.now().isoformat(timespec="milliseconds"))
+
+
 def register(server: Server) -> None:
     read_only: dict[str, Any] = {"annotations": READ_ONLY}
     server.tool(title="Echo", **read_only)(echo)
@@ -124,3 +141,4 @@ def register(server: Server) -> None:
     server.tool(title="Weather Information Provider", output_schema=WEATHER_SCHEMA, **read_only)(get_weather)
     server.tool(title="Show Content", **read_only)(show_content)
     server.tool(title="Fail", **read_only)(fail)
+    server.tool(title="Roll Dice", **read_only)(roll_dice)

@@ -22,6 +22,7 @@ from .statement import BadStatement, Statement, encode, statement
 
 TEST_RESULT: Final = "https://in-toto.io/attestation/test-result/v0.1"
 CYCLONEDX: Final = "https://cyclonedx.org/bom"
+SPDX: Final = "https://spdx.dev/Document"
 VULNERABILITIES: Final = "https://in-toto.io/attestation/vulns/v0.2"
 SCANNER: Final = "pkg:pypi/assay-mcp"
 
@@ -116,6 +117,7 @@ def _vulnerabilities(report: dict[str, Any], files: Files, context: StatementCon
 KINDS: Final[Mapping[str, tuple[str, str, Predicate]]] = {
     "summary": (layout.SUMMARY, TEST_RESULT, _test_result),
     "sbom": (layout.SBOM, CYCLONEDX, _sbom),
+    "spdx": (layout.SPDX, SPDX, _sbom),
     "vulnerabilities": (layout.VULNERABILITIES, VULNERABILITIES, _vulnerabilities),
 }
 """Kind of evidence → its file, its predicate type, and the function that builds the predicate."""

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
-from pathlib import Path
-from uuid import uuid4
+from typing import Final
 
 from msgspec import Struct
 
 from assay.certify import badge, evidence, report, summary
+from assay.certify.measurement.collection import Collected
 from assay.certify.metrics import Metrics, Source
 from assay.certify.profile_list import Profile
-from assay.certify.scoring import Evidence, find_unmeasured
+from assay.certify.scoring import SCOPE, Evidence, find_unmeasured
 from assay.certify.summary_form import Summary
-from assay.certify.vulnerabilities import osv
-from assay.certify.vulnerabilities import report as vulnerabilities
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.run.run import Run
 from assay.signing import dsse
 from assay.signing.dsse import Role, Trust
 from assay.signing.keys import SigningKey
 
-from . import attestation, environment, layout, sbom, statement
+from . import attestation, layout, statement
 from .bundle_manifest import Artifact, format_moment
 from .capability_files import capability_files
+from .supply_chain import SupplyChain, examine
+
+NOTHING_MEASURED: Final = Collected()
 
 
 class Inputs(Struct, frozen=True):
@@ -38,15 +39,17 @@ class Inputs(Struct, frozen=True):
     lifetime: timedelta
     artifact: Artifact | None = None
     key: SigningKey | None = None
-    python: Path | None = None
-    osv: Path | None = None
-    waived: tuple[str, ...] = ()
+    supply: SupplyChain = SupplyChain()
     metrics: Metrics | None = None
     harness: str | None = None
     """The id of the key that signed the metrics."""
     platform: str | None = None
     """Of the run in the metrics."""
     registry: bytes | None = None
+    scope: tuple[str, ...] = SCOPE
+    """The transports that the server is certified for."""
+    harness_key: SigningKey | None = None
+    """Signs benchmarks."""
 
 
 class BundleContents(Struct, frozen=True):
@@ -55,19 +58,31 @@ class BundleContents(Struct, frozen=True):
     """For `BundleSource.files`: without the profile, which is added there."""
 
 
-def compose(run: Run, run_files: Mapping[str, bytes], inputs: Inputs, suite: Suite) -> BundleContents:
+def compose(
+    run: Run,
+    run_files: Mapping[str, bytes],
+    inputs: Inputs,
+    suite: Suite,
+    measured: Collected = NOTHING_MEASURED,
+) -> BundleContents:
     """All files of a bundle; `run_files` are those of the run.
 
     Raises:
-        BadEnvironment, BadSbom: the interpreter does not report what is installed.
+        BadEnvironment, BadTree, BadSbom: what is installed cannot be read.
         BadExport: the OSV export cannot be read.
     """
-    files = {**run_files, **capability_files(run, run_files.__getitem__)}
+    files = {**run_files, **capability_files(run, run_files.__getitem__), **measured.files}
     if inputs.metrics is not None:
         files[layout.METRICS] = inputs.metrics.data
     if inputs.registry is not None:
         files[layout.REGISTRY_ENTRY] = inputs.registry
-    judged = _add_supply_chain(inputs, files) | {evidence.SIGNATURE: _signature(inputs, files)}
+    supply = examine(inputs.supply, inputs.artifact, inputs.created)
+    files |= supply.files
+    judged = {
+        **measured.evidence,
+        **supply.evidence,
+        evidence.SIGNATURE: _signature(inputs, files),
+    }
     sources = {**files, layout.PROFILE: inputs.profile.data}
     document = summary.summarise(sources, _context(inputs), judged, find_unmeasured(run, suite))
     encoded = summary.encode(document)
@@ -93,28 +108,8 @@ def _context(inputs: Inputs) -> summary.SummaryContext:
         inputs.harness,
         inputs.metrics.source if inputs.metrics else Source.SELF_REPORTED,
         inputs.platform,
+        scope=inputs.scope,
     )
-
-
-def _add_supply_chain(inputs: Inputs, files: dict[str, bytes]) -> dict[str, Evidence]:
-    """Add the SBOM and the vulnerability report to the files, as far as the inputs allow, and judge them."""
-    if inputs.python is None:
-        missing = evidence.not_measured(evidence.NO_PYTHON)
-        return {evidence.SBOM: missing, evidence.VULNERABILITIES: missing}
-    document = sbom.describe(environment.inspect(inputs.python), serial=uuid4(), time=inputs.created)
-    files[layout.SBOM] = document
-    # Inspected a second time, so that the SBOM is compared with the environment and not with its own source.
-    sbom_evidence = evidence.judge_sbom(document, environment.inspect(inputs.python))
-    scan = osv.scan(document, inputs.osv)
-    if scan is None:
-        skipped = evidence.not_measured(evidence.NO_EXPORT)
-        return {evidence.SBOM: sbom_evidence, evidence.VULNERABILITIES: skipped}
-    encoded = vulnerabilities.encode(vulnerabilities.describe(scan, inputs.waived))
-    files[layout.VULNERABILITIES] = encoded
-    return {
-        evidence.SBOM: sbom_evidence,
-        evidence.VULNERABILITIES: evidence.judge_vulnerabilities(encoded, inputs.created),
-    }
 
 
 def _signature(inputs: Inputs, files: Mapping[str, bytes]) -> Evidence:

@@ -19,7 +19,7 @@ MAX_MESSAGE: Final = 200
 
 # Runs on Python 3.8 and later. The first distribution of a name is the importable one. Markers as in PEP 508.
 SCRIPT: Final = """\
-import json, os, platform, sys
+import hashlib, json, os, platform, sys
 from importlib.metadata import distributions
 
 packages = []
@@ -29,7 +29,14 @@ for package in distributions():
     if not name or not version:
         sys.exit("a package without a name or a version in {}: {}".format(place, name or version))
     requires = list(package.requires or ())
-    packages.append({"name": name, "version": version, "requires": requires, "place": place})
+    licences = [metadata.get("License-Expression"), metadata.get("License")]
+    licences += [text.rpartition("::")[2].strip() for text in metadata.get_all("Classifier") or ()
+                 if text.startswith("License ::")]
+    licence = next((text for text in licences if text and text != "UNKNOWN" and len(text) <= 100), "")
+    record = package.read_text("RECORD")
+    digest = hashlib.sha256(record.encode("utf-8", "surrogateescape")).hexdigest() if record else ""
+    packages.append({"name": name, "version": version, "requires": requires, "place": place,
+                     "licence": licence, "record_sha256": digest})
 markers = {
     "implementation_name": sys.implementation.name,
     "implementation_version": "{0.major}.{0.minor}.{0.micro}".format(sys.implementation.version),
@@ -57,6 +64,10 @@ class Distribution(msgspec.Struct, frozen=True, dict=True):
     version: str
     requires: tuple[str, ...]
     place: str
+    licence: str = ""
+    """An SPDX expression, or the name that the package gives."""
+    record_sha256: str = ""
+    """Of its RECORD, which lists the digest of every installed file."""
 
     @cached_property
     def key(self) -> str:

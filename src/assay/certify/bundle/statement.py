@@ -53,14 +53,18 @@ def encode(claim: Statement) -> bytes:
         BadStatement: the predicate cannot be represented in JSON without loss.
     """
     try:
-        # msgspec converts values that JSON lacks (NaN to null, dates to strings), so it must not encode the
-        # predicate.
-        data = canonical.encode({**msgspec.to_builtins(claim), "predicate": claim.predicate})
+        data = canonical.encode(as_document(claim))
     except (canonical.NotCanonical, TypeError) as error:
         raise BadStatement(f"not a statement: {error}") from error
     if read(data).predicate != claim.predicate:
         raise BadStatement("a predicate may contain only values that JSON can represent")
     return data
+
+
+def as_document(claim: Statement) -> dict[str, Any]:
+    """The statement as JSON values. msgspec would convert values that JSON lacks (NaN to null, dates to
+    strings), so it must not encode the predicate."""
+    return {**msgspec.to_builtins(claim), "predicate": claim.predicate}
 
 
 def read(data: bytes) -> Statement:

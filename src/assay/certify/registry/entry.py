@@ -10,7 +10,7 @@ from typing import Any, Final
 from assay.lab.harness.subject.registry_entry import (
     KINDS,
     PROFILE,
-    PROFILE_ID,
+    PROFILE_IDS,
     PUBLISHER,
     profile_block,
 )
@@ -130,7 +130,7 @@ def _seconds(value: Any, path: str) -> Iterator[Issue]:
 _listed: Final = {"n": count, "sha256": _hash}
 _profile: Final = record(
     {
-        "id": one_of(PROFILE_ID),
+        "id": one_of(*PROFILE_IDS),
         "transports": many(one_of("stdio", "streamable-http")),
         "protocolVersions": many(one_of(*BY_DATE)),
         "jsonrpc": record({"batch": flag}),

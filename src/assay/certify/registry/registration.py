@@ -66,7 +66,7 @@ async def describe(targets: Targets, options: EntryOptions) -> Registration:
     require_certify()
     known = as_targets(targets)
     credentials = Credentials(options.access, endpoint(known))
-    subjects = [subject for target in known for subject in _subjects(target, credentials)]
+    subjects = [subject for target in known for subject in plain_subjects(target, credentials)]
     previous = None if options.previous is None else read_entry(options.previous)
     before = {} if options.previous is None else read_manifests(options.previous)
     claims = _claims(options)
@@ -94,7 +94,8 @@ def _issues(written: Item, unversioned: list[Issue]) -> list[Issue]:
     return [*unversioned, *issues]
 
 
-def _subjects(target: Target, credentials: Credentials) -> list[Subject]:
+def plain_subjects(target: Target, credentials: Credentials) -> list[Subject]:
+    """The server on each of its transports."""
     match target:
         case Served(name, options, environment):
             both = (Transport.STDIO, Transport.HTTP)

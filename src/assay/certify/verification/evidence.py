@@ -39,8 +39,10 @@ def summary(bundle: StoredBundle) -> str:
     Raises:
         BundleRefused: the summary differs from the other files, or belongs to another bundle.
     """
+    measured = {name for name in bundle.entries if summaries.is_measurement(name)}
     files = {
-        name: bundle.content(name) for name in sorted(SOURCES & bundle.entries.keys() | {layout.SUMMARY})
+        name: bundle.content(name)
+        for name in sorted(SOURCES & bundle.entries.keys() | measured | {layout.SUMMARY})
     }
     try:
         rebuilt = summaries.rebuild(files)

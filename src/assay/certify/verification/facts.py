@@ -20,8 +20,8 @@ BADGE: Final = (
     "server", "version", "generatedAt", "expiresAt", "conclusion", "passed", "scored", "notMeasured",
     "profile", "protocolVersions", "metricsSource", "summarySha256", "attestation", "selfAttested",
 )  # fmt: skip
-ADDED: Final = ("platform",)
-"""With version 2 of the summary."""
+ADDED: Final = ("platform", "scope", "streams", "categories")
+"""With versions 2 and 3 of the summary."""
 
 
 def summary_facts(summary: Summary) -> Facts:
@@ -41,6 +41,8 @@ def summary_facts(summary: Summary) -> Facts:
         "replay": summary.replay,
         "sandbox": summary.sandbox,
         "vulnerabilities": summary.vulnerabilities,
+        "scope": summary.scope,
+        "measurements": summary.measurements,
         "digests": sorted((file.name, file.sha256) for file in summary.evidence),
         "order of demands": [score.id for score in summary.checks],
         **{score.id: _score_facts(score) for score in summary.checks},

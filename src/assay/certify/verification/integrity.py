@@ -9,12 +9,11 @@ from assay.certify.bundle.attestation import StatementContext
 from assay.certify.bundle.bundle_manifest import PAYLOAD_TYPE, Artifact
 from assay.certify.bundle.layout import ATTESTATIONS, ENVELOPE, MANIFEST, PROFILE
 from assay.certify.bundle.manifest import BadManifest, Manifest, compare
-from assay.certify.bundle.statement import BadStatement, Statement
-from assay.certify.bundle.statement import encode as encode_statement
+from assay.certify.bundle.statement import BadStatement, Statement, as_document
 from assay.certify.bundle.statement import read as read_statement
 from assay.certify.profile_list import BadProfile, shipped
 from assay.signing import dsse
-from assay.signing.canonical import MAX_BYTES
+from assay.signing.canonical import MAX_BYTES, encodes
 from assay.signing.dsse import Role
 
 from .refusal import BundleRefused, Refusal, RefusalReason, not_signed, refuse
@@ -122,7 +121,7 @@ def _unpaired(missing: set[str], unexpected: set[str]) -> Iterator[Refusal]:
 def _differences(bundle: StoredBundle, name: str, expected: Statement) -> Iterator[Refusal]:
     try:
         signed = dsse.verify(bundle.content(name), bundle.trust, Role.DEVELOPER)
-        claim, encoded = read_statement(signed.payload), encode_statement(expected)
+        claim = read_statement(signed.payload)
     except dsse.InvalidEnvelope as error:
         yield Refusal(error.reason, name, error.detail)
     except BadStatement as error:
@@ -134,7 +133,7 @@ def _differences(bundle: StoredBundle, name: str, expected: Statement) -> Iterat
         elif claim.subject != expected.subject:
             detail = "its subjects are not the evidence and artifact of this bundle"
             yield Refusal(RefusalReason.WRONG_SUBJECT, name, detail)
-        elif signed.payload != encoded:  # bytes, because 1 == True in Python
+        elif not encodes(as_document(expected), signed.payload):  # bytes, because 1 == True in Python
             yield Refusal(RefusalReason.WRONG_PREDICATE, name, "it differs from its evidence")
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from assay.certify.bundle.bundle_manifest import BundleManifest
 from assay.signing.dsse import Trust
 
-from . import evidence, integrity
+from . import evidence, integrity, measured
 from .refusal import BundleRefused, Refusal, RefusalReason
 from .stored_bundle import CannotRead as CannotRead
 from .stored_bundle import StoredBundle, check_directory
@@ -67,6 +67,8 @@ STEPS: Final[tuple[tuple[str, StepFunction, bool], ...]] = (
     ("summary", evidence.summary, False),
     ("badge", evidence.badge, False),
     ("metrics", evidence.metrics, False),
+    ("measurements", measured.measurements, False),
+    ("scope", measured.scope, False),
     ("artifact", integrity.artifact, False),
 )
 
@@ -76,7 +78,12 @@ def _lab_steps() -> tuple[tuple[str, StepFunction, bool], ...]:
     from .capability_lists import lists
     from .rejudge import rejudge, report
 
-    return ("rejudge", rejudge, False), ("lists", lists, False), ("report", report, False)
+    return (
+        ("rejudge", rejudge, False),
+        ("figures", measured.figures, False),
+        ("lists", lists, False),
+        ("report", report, False),
+    )
 
 
 def verify(

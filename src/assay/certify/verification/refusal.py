@@ -40,6 +40,7 @@ class RefusalReason(StrEnum):
     BROKEN_TRACE = "broken-trace"
     OTHER_VERDICT = "other-verdict"
     WRONG_RUN = "wrong-run"
+    CHANGED_DEFINITION = "changed-definition"
 
 
 class Refusal(Struct, frozen=True):

@@ -8,8 +8,9 @@ from typing import Final
 import msgspec
 
 from assay.certify.bundle.layout import REGISTRY_ENTRY, REPORT_PAGE, REPORT_TEXT, RUN, SUMMARY
+from assay.certify.profile_list import shipped
 from assay.certify.report import html, markdown
-from assay.certify.scoring import Measure, find_unmeasured
+from assay.certify.scoring import SCOPE, Measure, Score, find_unmeasured
 from assay.certify.summary_form import Summary
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.check import CheckFailed
@@ -80,7 +81,7 @@ def report(bundle: StoredBundle) -> str:
 def _false_claims(bundle: StoredBundle, run: Run, suite: Suite, *, closely: bool) -> Iterator[Refusal]:
     """Demands that the summary calls not applicable, although the run does not show that."""
     unmeasured = find_unmeasured(run, suite)
-    for score in stored_summary(bundle).checks:
+    for score in _within_scope(stored_summary(bundle)):
         expected = unmeasured.get(score.id)
         same = expected is not None and expected.measure is score.measure
         if closely:
@@ -88,6 +89,13 @@ def _false_claims(bundle: StoredBundle, run: Run, suite: Suite, *, closely: bool
         if score.measure is Measure.NOT_APPLICABLE and not same:
             detail = f"{score.id} is called not applicable ({score.reason}), but the run does not show that"
             yield Refusal(RefusalReason.OTHER_VERDICT, SUMMARY, detail)
+
+
+def _within_scope(summary: Summary) -> list[Score]:
+    """Without the demands on another transport, which the scope of the badge names."""
+    scope = summary.scope or SCOPE
+    within = {demand.id for demand in shipped(summary.profile.id).demands if demand.is_within(scope)}
+    return [score for score in summary.checks if score.id in within]
 
 
 def _versions(run: Run) -> str:

@@ -6,17 +6,20 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from assay.certify.bundle.layout import RUN
 from assay.certify.extra import require_certify, require_verify
 from assay.certify.options import VerifyOptions
 from assay.lab.error import CannotJudge, InvalidOptions
+from assay.lab.harness.run.run import parse_run
 from assay.signing.dsse import Role, Trust
 from assay.signing.keys import BadKey, read_public_key
 
-from .procedure import CannotRead, VerificationReport
+from .procedure import CannotRead, Status, Step, VerificationReport
 from .procedure import verify as run_steps
 
 T = TypeVar("T")
@@ -30,8 +33,25 @@ async def verify(bundle: Path, options: VerifyOptions) -> VerificationReport:
         CannotJudge: the bundle cannot be read.
         MissingExtra: a library is not installed.
     """
-    (require_certify if options.rejudge else require_verify)()
-    return await _in_thread(lambda: _verify(bundle, options))
+    (require_certify if options.rejudge or options.against else require_verify)()
+    report = await _in_thread(lambda: _verify(bundle, options))
+    if options.against is None or not report.ok:
+        return report
+    return await _with_live_server(bundle, options.against, options, report)
+
+
+async def _with_live_server(
+    bundle: Path, target: str, options: VerifyOptions, report: VerificationReport
+) -> VerificationReport:
+    """Add a step that compares a live server with the one that was judged."""
+    from .live_definitions import changed_definitions
+
+    stored = parse_run((bundle / RUN).read_bytes(), RUN)
+    changes = await changed_definitions(stored, target, options.access, options.timeout)
+    status = Status.REFUSED if changes else Status.GOOD
+    note = f"{len(changes)} changes" if changes else f"{target} lists what was judged"
+    step = Step("against", status, note)
+    return replace(report, steps=(*report.steps, step), refusals=(*report.refusals, *changes))
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

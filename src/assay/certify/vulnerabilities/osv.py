@@ -6,22 +6,34 @@ neither counts as safe.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from packageurl import PackageURL
 from packaging.utils import canonicalize_name
+
+from assay.certify.bundle.inventory import listed_packages
 
 from .osv_export import BOUNDS, Affected, Bounds, Record, digest, records
 from .osv_range import first_fix, is_affected
 from .severity import Rating, rate
 from .version_order import ORDERS
 
-ECOSYSTEMS: Final = {"pypi": "PyPI", "npm": "npm"}
+ECOSYSTEMS: Final = {
+    "pypi": "PyPI",
+    "npm": "npm",
+    "cargo": "crates.io",
+    "composer": "Packagist",
+    "gem": "RubyGems",
+    "golang": "Go",
+    "maven": "Maven",
+    "nuget": "NuGet",
+}
 """The type in a package URL, and the name of the ecosystem in OSV."""
+SEPARATORS: Final = {"Maven": ":"}
+"""Between the namespace and the name in OSV, where it is not a slash."""
 _SUMMARY: Final = 200
 
 
@@ -102,30 +114,28 @@ def scan(sbom: bytes, export: Path | None, bounds: Bounds = BOUNDS) -> ScanResul
 
 
 def components(sbom: bytes) -> Components:
-    """All components, including nested ones."""
+    """All components of a valid SBOM, including nested ones."""
     matched: set[Component] = set()
     unmatched: set[str] = set()
-    pending: list[dict[str, Any]] = list(json.loads(sbom).get("components", ()))
-    while pending:
-        document = pending.pop()
-        pending += document.get("components", ())
-        component = _component(document.get("purl"))
+    for package in listed_packages(sbom):
+        component = _component(package.purl)
         if component is None:
-            unmatched.add(document["name"])
+            unmatched.add(package.name)
         else:
             matched.add(component)
     return Components(tuple(sorted(matched)), tuple(sorted(unmatched)))
 
 
-def _component(purl: str | None) -> Component | None:
+def _component(purl: str) -> Component | None:
     try:
-        url = PackageURL.from_string(purl or "")
+        url = PackageURL.from_string(purl)
     except ValueError:
         return None
     ecosystem = ECOSYSTEMS.get(url.type)
     if ecosystem is None or not url.version:
         return None
-    name = f"{url.namespace}/{url.name}" if url.namespace else url.name
+    separator = SEPARATORS.get(ecosystem, "/")
+    name = f"{url.namespace}{separator}{url.name}" if url.namespace else url.name
     return Component(ecosystem, _name(ecosystem, name), url.version)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from assay.cli.exit_code import CommandFailed, ExitCode
+from assay.cli.options.sandbox import add_sandbox, open_sandbox
 from assay.cli.options.value import seconds
 from assay.cli.output.stream import say
 from assay.cli.parser import Parser
@@ -22,7 +23,7 @@ from .authorization import OF_OAUTH, add_oauth, auth_from
 if TYPE_CHECKING:
     import ssl
 
-    from assay.client.target import Stdio
+    from assay.client.stdio import Stdio
 
 TARGET: Final = "a URL, server.py[:name], module:name, everything, a quoted command, or mcp.json"
 TOKEN: Final = "ASSAY_TOKEN"
@@ -62,8 +63,10 @@ def add_connection(parser: Parser, usage: str = "TARGET", text: str = TARGET) ->
     add("--ca", type=Path, metavar="FILE", help="authorities that signed the server's certificate (PEM)")
     add("--client-cert", type=Path, metavar="FILE", help="certificate of the client, for mutual TLS (PEM)")
     add("--client-key", type=Path, metavar="FILE", help="its private key, unless it is in the same file")
+    add("--proxy", metavar="URL", help="connect through this proxy; default: the variable HTTPS_PROXY")
     add("--revision", metavar="DATE", help="use this protocol revision; default: the newest of both sides")
     add("--timeout", type=seconds, default=60.0, metavar="S", help="seconds for one answer; default: 60")
+    add_sandbox(parser.add_argument_group("sandbox, for a server that is a command"))
 
 
 def split_words(options: argparse.Namespace, names: Sequence[str] = ()) -> tuple[str | None, list[str]]:
@@ -104,10 +107,31 @@ def connection_from(options: argparse.Namespace, text: str | None) -> Connection
     target = _client_target(text) if text is not None else _stdio(_command(options))
     if not isinstance(target, str):
         _refuse_http_options(options)
-        return Connection(target, _common(options))
+        return Connection(_sandboxed(target, options), _common(options))
+    _refuse_sandbox(options, "a server at a URL runs elsewhere")
     auth = auth_from(options)
-    http = {"headers": _headers(options, target), "tls": _tls(options), "auth": auth}
+    http = {"headers": _headers(options, target), "tls": _tls(options), "auth": auth, "proxy": options.proxy}
     return Connection(target, {**_common(options), **http})
+
+
+def _sandboxed(target: Stdio | Path, options: argparse.Namespace) -> Stdio | Path:
+    """
+    Raises:
+        CommandFailed: a configuration names the commands.
+        SandboxUnavailable: the host does not allow the level.
+    """
+    if isinstance(target, Path):
+        _refuse_sandbox(options, "a configuration may have several servers")
+        return target
+    sandbox = open_sandbox(options)
+    return target if sandbox is None else _stdio(sandbox.command(target.command))
+
+
+def _refuse_sandbox(options: argparse.Namespace, reason: str) -> None:
+    if options.sandbox is not None:
+        raise CommandFailed(
+            ExitCode.USAGE, f"--sandbox is for a command: {reason}", "give the server's command"
+        )
 
 
 def _command(options: argparse.Namespace) -> tuple[str, ...]:
@@ -131,7 +155,7 @@ def _client_target(text: str) -> str | Stdio | Path:
 
 
 def _stdio(words: Sequence[str]) -> Stdio:
-    from assay.client.target import Stdio
+    from assay.client.stdio import Stdio
 
     # The user's own command in the user's own shell: it gets the variables that are set there.
     return Stdio(*words, inherit_env=True)
@@ -142,7 +166,7 @@ def _common(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _refuse_http_options(options: argparse.Namespace) -> None:
-    for name in ("header", "token", "oauth", *OF_OAUTH, "ca", "client_cert", "client_key"):
+    for name in ("header", "token", "oauth", *OF_OAUTH, "ca", "client_cert", "client_key", "proxy"):
         if getattr(options, name):
             option = f"--{name.replace('_', '-')}"
             hint = "leave it out; a command gets the variables of this shell, and mcp.json may have headers"

@@ -29,11 +29,11 @@ def run_list(
     target, words = split_words(options)
     refuse_more(words)
     connection = connection_from(options, target)
-    from assay.cli.output.lists import show_items
-
-    from .session import run
+    from .launch import run
 
     async def show(client: Client) -> int:
+        from assay.cli.output.lists import show_items
+
         return show_items(client, field, await read(client), lines, options.json)
 
     return run(connection, show)

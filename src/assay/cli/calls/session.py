@@ -14,7 +14,7 @@ from assay.cli.exit_code import CommandFailed, ExitCode, code_of
 from assay.cli.output.stream import say
 from assay.model.client_error import ClientError, Timeout
 
-from .connection import LEVELS, Connection
+from .connection import Connection
 
 if TYPE_CHECKING:
     from assay.client.client import Client
@@ -30,19 +30,6 @@ OPTIONS: Final = {
 """What errors of the client call an option, and what the commands do."""
 DATA_CHARACTERS: Final = 2000
 """Of a log message."""
-
-
-def add_session(group: argparse._ArgumentGroup) -> None:
-    """Options of commands during which a server may ask or report something."""
-    add = group.add_argument
-    add("--progress", action="store_true", help="show the server's progress on standard error")
-    add(
-        "--log", choices=LEVELS, metavar="LEVEL", help="show its log messages from this level: debug, info, …"
-    )
-    root = "a folder that the server may work in; repeatable"
-    add("--root", action="append", default=[], metavar="DIR", help=root)
-    answer = "answers to the server's questions, in order, as JSON objects; repeatable"
-    add("--answer", action="append", default=[], metavar="JSON", help=answer)
 
 
 class Deadline:
@@ -84,7 +71,7 @@ class Deadline:
                 self._timeout.reschedule(when)
 
 
-def run(
+def run_plain(
     connection: Connection,
     work: Callable[[Client], Awaitable[int]],
     prepare: Callable[[], object] = lambda: None,
@@ -97,7 +84,7 @@ def run(
     return run_loop(_work(connection, {}, work, prepare))
 
 
-def run_session(
+def run_asking(
     connection: Connection,
     options: argparse.Namespace,
     work: Callable[[Client, Deadline], Awaitable[int]],

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import atexit
 import os
+from typing import Final
 from urllib.parse import urlsplit
 
 from assay import Server
 from assay.cli.exit_code import CommandFailed, ExitCode
 from assay.model.error import MissingExtra
+
+ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 
 def add_telemetry(group: argparse._ArgumentGroup) -> None:
@@ -23,6 +26,8 @@ def use_telemetry(server: Server, options: argparse.Namespace) -> None:
     Raises:
         CommandFailed: the URL cannot be used, or a package is missing.
     """
+    if options.telemetry is None and options.profile is not None and os.environ.get(ENDPOINT):
+        options.telemetry = ""  # a profile demands spans, and there is somewhere to send them
     if options.telemetry is None:
         return
     url = check_url(options.telemetry) if options.telemetry else None

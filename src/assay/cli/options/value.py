@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from datetime import timedelta
 
 _UNITS: Final = {"d": "days", "h": "hours", "m": "minutes"}
 _DURATION: Final = re.compile(r"([1-9]\d{0,5})([dhm])")
@@ -48,6 +50,8 @@ def network(text: str) -> str:
 
 def duration(text: str) -> timedelta:
     """`90d`, `12h` or `30m`."""
+    from datetime import timedelta
+
     match = _DURATION.fullmatch(text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a length of time: write 90d, 12h or 30m")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from textwrap import wrap
 from typing import Final
 
 from assay.certify.bundle import layout
 from assay.certify.certification import Bundle
+from assay.certify.conclusion import Conclusion
 from assay.certify.finding_group import FindingGroup, group_findings
 from assay.certify.fix_hint import fix_hint
-from assay.certify.scoring import Conclusion, Measure, Score
+from assay.certify.scoring import Measure, Score
 from assay.certify.summary_form import Summary
 from assay.certify.vulnerabilities import report as vulnerabilities
 from assay.cli.exit_code import CONCLUSIONS, CommandFailed, ExitCode
@@ -27,11 +28,15 @@ from .stream import emit, say_lines
 
 MOST: Final = 3
 """Findings of one demand; all are in the report."""
-WIDTH: Final = 110
+REASONS: Final = 6
+"""Reasons for demands that were not measured."""
 
 
-async def show_certification(live: Live[RunEvent, Bundle], badge: Path | None, *, quiet: bool) -> int:
-    """
+async def show_certification(
+    live: Live[RunEvent, Bundle], badge: Path | None, *, quiet: bool, as_json: bool
+) -> int:
+    """Print the JSON, if it is wanted, and last a short summary for people.
+
     Raises:
         LabError: nothing was certified.
         CommandFailed: the badge cannot be written.
@@ -44,9 +49,10 @@ async def show_certification(live: Live[RunEvent, Bundle], badge: Path | None, *
     bundle = live.result
     if badge is not None:
         _write_badge(bundle, badge)
+    if as_json:
+        emit(bundle.files[layout.SUMMARY].decode())
     if not quiet:
-        say_lines((*_summary(bundle.summary, bundle.path), *_unused(bundle)))
-    emit(bundle.files[layout.SUMMARY].decode())
+        say_lines((*_unused(bundle), *_summary(bundle.summary, bundle.path)))
     return CONCLUSIONS[bundle.conclusion]
 
 
@@ -55,6 +61,7 @@ def _ignore(event: RunEvent) -> None: ...
 
 def _write_badge(bundle: Bundle, path: Path) -> None:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(bundle.badge)
     except OSError as error:
         problem = f"cannot write {path}: {error.strerror}"
@@ -70,21 +77,23 @@ def _unused(bundle: Bundle) -> Iterator[str]:
 
 
 def _summary(summary: Summary, out: Path | None) -> Iterator[str]:
+    """What is broken, and below it the result in a few lines."""
+    for score in summary.checks:
+        if score.status in (Verdict.FAILURE, Verdict.WARNING):
+            yield from _violation(score)
     counts = summary.summary
     yield ""
+    scope = f", {summary.scope[0]} only" if summary.scope and len(summary.scope) == 1 else ""
     as_far = " as far as it was measured" if counts.not_measured else ""
     conclusion = f"{summary.conclusion}{as_far if summary.conclusion is Conclusion.MET else ''}"
-    yield f"{summary.server.name} {summary.server.version}, {summary.profile.id}: {conclusion}"
+    yield f"{summary.server.name} {summary.server.version}, {summary.profile.id}{scope}: {conclusion}"
     yield (
         f"  scored: {counts.passed} of {counts.scored} met; {counts.warned} warned; "
         f"{counts.not_measured} not measured; {counts.skipped} not applicable"
     )
     yield from (f"  {name:<14}{state}" for name, state in summary.categories.items())
-    for score in summary.checks:
-        if score.status in (Verdict.FAILURE, Verdict.WARNING):
-            yield from _violation(score)
     yield from _unmeasured(summary)
-    yield _signature(summary, out)
+    yield from _signature(summary, out)
 
 
 def _violation(score: Score) -> Iterator[str]:
@@ -109,35 +118,26 @@ def _traces(group: FindingGroup) -> str:
 
 
 def _unmeasured(summary: Summary) -> Iterator[str]:
-    """The demands that share a reason, on one line."""
-    by_reason: dict[str, list[str]] = {}
-    for score in summary.checks:
-        if score.measure is Measure.NOT_MEASURED:
-            by_reason.setdefault(score.reason, []).append(score.id)
-    if by_reason:
-        yield "not measured:"
-    for reason, names in by_reason.items():
-        yield f"  {reason}:"
-        yield from _wrapped(", ".join(names))
+    """How many demands share a reason, most first. Their names are in the JSON and in the report."""
+    missing = [score for score in summary.checks if score.measure is Measure.NOT_MEASURED]
+    by_reason = Counter(score.reason for score in missing)
+    for reason, number in by_reason.most_common(REASONS):
+        yield f"  not measured: {number} {'demand' if number == 1 else 'demands'}: {reason}"
+    rest = sum(number for _, number in by_reason.most_common()[REASONS:])
+    if rest:
+        yield f"  not measured: {rest} more, see the report"
+    options = sorted({option for score in missing for option in score.reason_options})
+    if options:
+        yield f"  to measure more, add {', '.join(options)}"
 
 
-def _wrapped(names: str) -> list[str]:
-    """Without breaking a name: people copy and search for them."""
-    indent = " " * 4
-    return wrap(
-        names,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-
-
-def _signature(summary: Summary, out: Path | None) -> str:
+def _signature(summary: Summary, out: Path | None) -> Iterator[str]:
     if out is None:
-        return "no bundle was written: --out DIR writes one"
-    if summary.attested.developer is None:
-        return f"bundle: {out}, not signed, so no verifier accepts it: --key FILE signs it"
-    attested = ", self-attested" if summary.attested.self_attested else ""
-    return f"bundle: {out}, signed with {summary.attested.developer}{attested}"
+        yield "no bundle was written: --out DIR writes one"
+    elif summary.attested.developer is None:
+        yield f"bundle: {out}, not signed, so no verifier accepts it"
+        yield "  `assay keygen dev` makes a pair of keys; certify again with --key dev.key --force"
+    else:
+        attested = ", self-attested" if summary.attested.self_attested else ""
+        yield f"bundle: {out}, signed with {summary.attested.developer}{attested}"
+        yield f"  verify it anywhere: assay verify {out} --trust FILE.pub"

@@ -33,6 +33,8 @@ COLOURS: Final = (
     ("verified: ", _GREEN),
     ("refused: ", _RED),
     ("same as the golden run", _GREEN),
+    ("same as recorded", _GREEN),
+    ("differs from the recording", _RED),
     ("ok       ", _GREEN),
     ("failed   ", _RED),
     ("warning  ", _YELLOW),
@@ -71,6 +73,14 @@ def say_lines(lines: Iterable[str], stream: IO[str] | None = None) -> None:
         print("\n".join(map(visible_reason, lines)), file=stream, flush=True)
     except BrokenPipeError:
         _discard(stream)
+
+
+def say_over(line: str) -> None:
+    """Write a line about progress: on a terminal, in the place of the one before."""
+    if not sys.stderr.isatty():
+        return say(line)
+    sys.stderr.write(f"\r\033[K{visible_reason(line)}")
+    sys.stderr.flush()
 
 
 def prompt(text: str) -> None:

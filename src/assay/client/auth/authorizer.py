@@ -39,7 +39,7 @@ class TokenAuthorizer:
     def __init__(self, plan: Plan, connection: Connection) -> None:
         self._plan = plan
         url = server_url(connection.url)
-        self._http = HttpClient(url, plan.trusted, connection.tls)
+        self._http = HttpClient(url, plan.trusted, connection.tls, proxy=connection.proxy)
         self._key = f"{url} {plan.account}"
         self._environment = Environment(time.time, lambda: secrets.token_urlsafe(32))
         self._authorization = Authorization(
@@ -101,6 +101,11 @@ class TokenAuthorizer:
         if refused.generation == self._generation:
             await self._share(lambda: self._authorize(challenge, refused.version))
         return True
+
+    def context(self) -> str:
+        if self._task is None or self._task.done():
+            return ""
+        return "\n  the authorization is still in progress: complete it, and call again"
 
     async def close(self) -> None:
         task, self._task = self._task, None

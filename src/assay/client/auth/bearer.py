@@ -31,5 +31,8 @@ class BearerAuthorizer:
     async def recover(self, refused: RefusedRequest) -> bool:
         return False
 
+    def context(self) -> str:
+        return ""
+
     async def close(self) -> None:
         return

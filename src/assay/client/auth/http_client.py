@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -15,6 +15,8 @@ from assay.model.error import MissingExtra
 from assay.protocol.oauth.address import PORTS, check_url, origin, split
 from assay.protocol.oauth.effect import HttpRequest, HttpResponse
 from assay.protocol.oauth.network import Zone, allowed_from, zone_of_all
+from assay.transport.client.proxy import Proxy, ProxyOption, proxy_for
+from assay.transport.client.url import read_address
 
 BODY_BYTES: Final = 256 * 1024
 REDIRECTS: Final = 5
@@ -39,6 +41,7 @@ class HttpClient:
         server: The URL of the MCP server: metadata lead into its network, or a more public one.
         trusted: URLs that the user names: their hosts may be anywhere.
         tls: Which servers to trust.
+        proxy: As for `Client`.
 
     Raises:
         MissingExtra: httpx2 is not installed.
@@ -50,6 +53,7 @@ class HttpClient:
         trusted: Iterable[str] = (),
         tls: ssl.SSLContext | None = None,
         resolve: Resolve = resolve,
+        proxy: ProxyOption = None,
     ) -> None:
         try:
             import httpx2
@@ -60,6 +64,7 @@ class HttpClient:
         self._trusted = {urlsplit(url).hostname for url in trusted}
         self._tls = tls
         self._resolve = resolve
+        self._proxy = proxy
         self._allowed: frozenset[Zone] | None = None
 
     def place(self, peer: str) -> None:
@@ -106,11 +111,19 @@ class HttpClient:
 
     async def _send_to(self, request: HttpRequest, url: str) -> HttpResponse:
         check_url(url, "an address of the authorization")
+        proxy = self._proxy_for(url)
         try:
             async with asyncio.timeout(TIMEOUT):
-                return await self._send_to_any(request, url, await self._addresses(url))
+                addresses = await self._addresses(url)
+                return await self._send_to_any(request, url, [proxy] if proxy is not None else addresses)
         except TimeoutError:
             raise AuthorizationFailed(f"no answer from {url.partition('?')[0]} in {TIMEOUT:g} s") from None
+
+    def _proxy_for(self, url: str) -> Proxy | None:
+        try:
+            return proxy_for(read_address(url), self._proxy)
+        except ValueError as error:
+            raise AuthorizationFailed(str(error)) from None
 
     async def _addresses(self, url: str) -> list[str]:
         """The addresses of a host, all of which must be in networks that the server may name."""
@@ -118,7 +131,9 @@ class HttpClient:
         if urlsplit(url).hostname in self._trusted:
             return addresses
         if self._allowed is None:
-            self._allowed = allowed_from(await self._look_up(self._server))
+            # Of a server whose name only the proxy knows, only what is public is assumed.
+            known = await self._look_up(self._server)
+            self._allowed = allowed_from(known) if known else frozenset({Zone.PUBLIC})
         zone = zone_of_all(addresses)
         if zone not in self._allowed and origin(url) != origin(self._server):
             raise AuthorizationFailed(
@@ -133,9 +148,13 @@ class HttpClient:
         try:
             return await self._resolve(host, port)
         except (OSError, UnicodeError) as error:
+            if self._proxy_for(url) is not None:
+                return []  # the proxy looks it up
             raise AuthorizationFailed(f"the name {host} cannot be resolved: {error}") from error
 
-    async def _send_to_any(self, request: HttpRequest, url: str, addresses: list[str]) -> HttpResponse:
+    async def _send_to_any(
+        self, request: HttpRequest, url: str, addresses: Sequence[str | Proxy]
+    ) -> HttpResponse:
         """Send to the very addresses that were checked: another look-up could have another result."""
         errors = self._http.HTTPError, self._http.InvalidURL, ValueError
         for address in addresses[:-1]:
@@ -150,19 +169,31 @@ class HttpClient:
         except errors as error:
             raise _unreachable(url, error) from error
 
-    async def _send_once(self, request: HttpRequest, url: str, address: str) -> HttpResponse:
-        parts = urlsplit(url)
-        host = f"[{address}]" if ":" in address else address
-        target = parts._replace(netloc=f"{host}:{parts.port or PORTS[parts.scheme]}", fragment="").geturl()
-        headers = {"Host": parts.netloc, **PLAIN, **request.headers}
+    async def _send_once(self, request: HttpRequest, url: str, place: str | Proxy) -> HttpResponse:
+        parts, headers = urlsplit(url), {**PLAIN, **request.headers}
+        extensions: dict[str, Any] = {}
+        proxy = None
+        if isinstance(place, str):
+            host = f"[{place}]" if ":" in place else place
+            target = parts._replace(netloc=f"{host}:{parts.port or PORTS[parts.scheme]}")
+            headers = {"Host": parts.netloc, **headers}
+            extensions = {"sni_hostname": parts.hostname}
+        else:
+            target = parts
+            credentials = {"Proxy-Authorization": place.credentials} if place.credentials else None
+            proxy = self._http.Proxy(place.address.url, headers=credentials)
         content = request.body if request.method == "POST" else None
-        extensions = {"sni_hostname": parts.hostname}
+        url_sent = target._replace(fragment="").geturl()
         async with (
             self._http.AsyncClient(
-                verify=self._trust(parts.scheme), follow_redirects=False, trust_env=False, timeout=TIMEOUT
+                verify=self._trust(parts.scheme),
+                follow_redirects=False,
+                trust_env=False,
+                timeout=TIMEOUT,
+                proxy=proxy,
             ) as client,
             client.stream(
-                request.method, target, headers=headers, content=content, extensions=extensions
+                request.method, url_sent, headers=headers, content=content, extensions=extensions
             ) as response,
         ):
             return HttpResponse(response.status_code, _headers(response), await _body(response, url))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from assay.protocol.oauth.effect import Signer
 from assay.protocol.oauth.grant import Grant
+from assay.transport.client.proxy import ProxyOption
 
 from .http_client import HttpClient
 from .storage import TokenStorage
@@ -41,3 +42,4 @@ class Connection(NamedTuple):
 
     url: str
     tls: ssl.SSLContext | None = None
+    proxy: ProxyOption = None

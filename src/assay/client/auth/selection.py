@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from assay.transport.client.port import Authorizer
+    from assay.transport.client.proxy import ProxyOption
 
     from .oauth import OAuth
     from .service import ClientCredentials, EnterpriseAuth, WorkloadIdentity
@@ -32,7 +33,9 @@ def check_server(url: str) -> None:
         raise ValueError(str(error)) from None
 
 
-def make_authorizer(auth: Auth, url: Any, tls: ssl.SSLContext | None) -> Authorizer:
+def make_authorizer(
+    auth: Auth, url: Any, tls: ssl.SSLContext | None, proxy: ProxyOption = None
+) -> Authorizer:
     """
     Raises:
         TypeError: not an authorization, or the target has no URL.
@@ -56,4 +59,4 @@ def make_authorizer(auth: Auth, url: Any, tls: ssl.SSLContext | None) -> Authori
     plan = getattr(auth, "plan", None)
     if not isinstance(plan, Plan):
         raise TypeError(f"auth= is a token or an authorization such as OAuth(), not {type(auth).__name__}")
-    return TokenAuthorizer(plan, Connection(url, tls))
+    return TokenAuthorizer(plan, Connection(url, tls, proxy))

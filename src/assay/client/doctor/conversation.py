@@ -43,6 +43,7 @@ def make_client(target: Any, setup: Setup) -> Client:
         revision=setup.revision,
         headers=setup.headers,
         tls=setup.tls,
+        proxy=setup.proxy,
         timeout=setup.timeout,
         limits=setup.limits,
         auth=setup.auth,

@@ -6,7 +6,8 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
-from assay.client.target import Stdio
+from assay.client.stdio import Stdio
+from assay.transport.client.proxy import proxy_for
 from assay.transport.client.url import Address, read_address
 
 from . import network, process
@@ -15,6 +16,7 @@ from .step import Diagnosis, Setup, Status, Step, skipped, without_secrets
 
 if TYPE_CHECKING:
     from assay.client.auth.selection import Auth
+    from assay.transport.client.proxy import ProxyOption
 
 
 async def diagnose(
@@ -25,6 +27,7 @@ async def diagnose(
     revision: str | None = None,
     timeout: float = 10.0,
     auth: Auth | None = None,
+    proxy: ProxyOption = None,
 ) -> Diagnosis:
     """Find out why a server cannot be reached or used.
 
@@ -35,11 +38,12 @@ async def diagnose(
         revision: As for `Client`.
         timeout: Seconds for each step.
         auth: As for `Client`.
+        proxy: As for `Client`.
 
     Raises:
         TypeError, ValueError: an argument is invalid.
     """
-    setup = Setup(headers, tls, revision, timeout, auth)
+    setup = Setup(headers, tls, revision, timeout, auth, proxy)
     steps = [step async for step in examine(target, setup)]
     return Diagnosis(target if isinstance(target, str) else " ".join(target.command), steps)
 
@@ -58,6 +62,14 @@ async def examine(target: str | Stdio, setup: Setup) -> AsyncIterator[Step]:
 
 
 async def _walk_url(address: Address, setup: Setup) -> AsyncIterator[Step]:
+    proxy = proxy_for(address, setup.proxy)
+    if proxy is not None:
+        step = await network.reach_proxy(proxy.address, setup)
+        yield step
+        if step.status is not Status.FAILED:
+            async for step in converse(address.url, setup):
+                yield step
+        return
     name, hosts = await network.resolve(address, setup)
     yield name
     if name.status is Status.FAILED:

@@ -9,9 +9,11 @@ import ssl
 import time
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from assay.transport.client.url import Address
 
-from .step import Setup, Step, failed, passed, warned
+from .step import Setup, Status, Step, failed, passed, warned
 
 DAYS: Final = 14
 """Days before its end from which a certificate is worth a warning."""
@@ -52,6 +54,15 @@ async def resolve(address: Address, setup: Setup) -> tuple[Step, list[str]]:
         return failed("name", f"{address.host} cannot be resolved: {reason}", fix), []
     hosts = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
     return passed("name", f"{address.host} is {', '.join(hosts)}", _ms(start)), hosts
+
+
+async def reach_proxy(address: Address, setup: Setup) -> Step:
+    """Whether a proxy can be reached. It looks up the server's name, so that the steps to it are hidden."""
+    step, hosts = await resolve(address, setup)
+    if step.status is not Status.FAILED:
+        step = await connect(address, hosts, setup)
+    fix = "check proxy= or HTTPS_PROXY; NO_PROXY names hosts that need none" if step.fix else ""
+    return replace(step, name="proxy", detail=f"{address.url}: {step.detail}", fix=fix)
 
 
 async def connect(address: Address, hosts: list[str], setup: Setup) -> Step:

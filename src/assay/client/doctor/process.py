@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assay.client.target import Stdio
+from assay.client.stdio import Stdio
 from assay.model.client_error import quoted_lines
-from assay.transport.client.child import Command
+from assay.transport.client.command import Command
 
 from .opening import initialize_params
 from .step import Setup, Step, failed, passed, skipped, warned

@@ -14,6 +14,7 @@ from assay.model.client_limits import ClientLimits
 
 if TYPE_CHECKING:
     from assay.client.auth.selection import Auth
+    from assay.transport.client.proxy import ProxyOption
 
 SECRET_CHARACTERS: Final = 6
 """Shorter values of headers are words that occur anywhere."""
@@ -57,6 +58,7 @@ class Setup(Struct, frozen=True):
     timeout: float = 10.0
     """Seconds for each step."""
     auth: Auth | None = None
+    proxy: ProxyOption = None
 
     @property
     def secrets(self) -> list[str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from statistics import median
 from typing import Final
 
 from msgspec import Struct
 
-PROC: Final = Path("/proc")
 WINDOWS: Final = 6
 """The number of parts into which the samples after the warm-up are divided."""
 LEAST_SAMPLES: Final = 4 * WINDOWS
@@ -31,30 +29,6 @@ class MemoryGrowth(Struct, frozen=True):
 
 def _mebibytes(count: int) -> str:
     return f"{count / 2**20:.0f} MiB"
-
-
-def resident(process_id: int, proc: Path = PROC) -> int | None:
-    """Resident bytes of a process and its descendants; None if the kernel does not report them."""
-    try:
-        own = _own(proc / str(process_id))
-    except OSError:
-        return None
-    return own + sum(resident(child, proc) or 0 for child in _children(proc / str(process_id)))
-
-
-def _own(home: Path) -> int:
-    for line in (home / "status").read_text("utf-8", "replace").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    return 0
-
-
-def _children(home: Path) -> list[int]:
-    try:
-        threads = list((home / "task").iterdir())
-        return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
-    except OSError:
-        return []
 
 
 class MemorySamples:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from assay.lab.harness.subject.process_tree import resident
 from assay.lab.harness.verdict import CheckResult, Finding, Verdict
 
 from .judge import BrokenRule
-from .memory_growth import MemorySamples, resident
+from .memory_growth import MemorySamples
 from .rules import own_rules
 from .target import FuzzTarget
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-SERVER: Final = "reference --profile intelgraph"
+SERVER: Final = "reference --profile intelgraph --no-ledger"
 """A separate server: an announced change is not a drift, and other trials may announce one."""
 
 

@@ -45,7 +45,13 @@ from .lists import LISTS
 
 
 def serves_batches(entry: Any, revision: Revision) -> bool:
-    """Whether the registry entry lists batches and the revision supports them."""
+    """Whether the registry entry lists batches and the revision supports them.
+
+    MCP requires batches at one revision, where the profile refuses those that are not listed. Its editions
+    settle this differently: by `CONF-JRPC-03.batch` an unlisted batch is refused at every revision, by
+    `CONF-JRPC-03.batch-by-revision` it may also be served where the revision defines batches, so that one
+    server can meet both MCP and the profile.
+    """
     listed = as_object(profile_block(entry).get("jsonrpc")).get("batch") is True
     return listed and revision.batching is Batching.ACCEPTED
 
@@ -74,12 +80,16 @@ def _is_settled(attempt: Attempt) -> bool:
 # --- what is asked
 
 
-@scenario("Send batches", exercises=("negatives.batch", "negatives.recovers"), transports=BOTH)
+@scenario(
+    "Send batches",
+    exercises=("negatives.batch", "negatives.batch-by-revision", "negatives.recovers"),
+    transports=BOTH,
+)
 async def drive_batch(stage: Stage) -> None:
     entry = stage.out_of_band.registry
     if entry is not None:
         stage.note(REGISTRY, entry=entry)
-    await send_each(stage, _batches(stage, served=serves_batches(entry, stage.revision)))
+    await send_each(stage, _batches(stage, served=stage.revision.batching is Batching.ACCEPTED))
 
 
 def _batches(stage: Stage, *, served: bool) -> Iterator[BadMessage]:
@@ -258,17 +268,34 @@ def _text_messages(stage: Stage) -> Iterator[BadMessage]:
 
 @profile_check("Batches are refused unless the registry entry lists them", requirements=(f"{PREFIX}batch",))
 def judge_batch(trace: Trace) -> Iterator[Observation]:
+    return _judge_batches(trace, f"{PREFIX}batch", may_be_served=False)
+
+
+@profile_check(
+    "Batches are refused unless the registry entry lists them or the revision defines them",
+    requirements=(f"{PREFIX}batch-by-revision",),
+)
+def judge_batch_by_revision(trace: Trace) -> Iterator[Observation]:
+    defined = trace.revision.batching is Batching.ACCEPTED
+    return _judge_batches(trace, f"{PREFIX}batch-by-revision", may_be_served=defined)
+
+
+def _judge_batches(trace: Trace, requirement: str, *, may_be_served: bool) -> Iterator[Observation]:
     entries = (mark.info.get("entry") for mark in trace.marks(REGISTRY))
-    served = any(serves_batches(entry, trace.revision) for entry in entries)
+    listed = any(serves_batches(entry, trace.revision) for entry in entries)
     for attempt in attempts(trace):
         if attempt.requirement == f"{PREFIX}batch":
             # JSON-RPC itself forbids an empty batch.
-            if served and _ids(attempt, trace):
+            has_members = bool(_ids(attempt, trace))
+            if listed and has_members:
                 expected = "a result for each request of a batch, since the registry entry lists batches"
                 holds = _is_served(attempt, trace)
             else:
                 expected, holds = f"{BATCH}", BATCH.fits(attempt)
-            yield observe(attempt.requirement, holds, attempt, expected=expected, observed=attempt)
+                if may_be_served and has_members:
+                    expected = f"{expected}; or a result for each request of the batch"
+                    holds = holds or _is_served(attempt, trace)
+            yield observe(requirement, holds, attempt, expected=expected, observed=attempt)
 
 
 def _ids(attempt: Attempt, trace: Trace) -> list[str]:
@@ -358,6 +385,13 @@ def batch_served(members: list[Any], context: FaultContext) -> list[Any] | Local
     if not members:
         return members
     return LocalAnswer([encode_message([result_reply(member, {}) for member in members])])
+
+
+@on_batch("serves one request of a batch", breaks="CONF-JRPC-03.batch-by-revision")
+def batch_served_in_part(members: list[Any], context: FaultContext) -> list[Any] | LocalAnswer:
+    if not members:
+        return members
+    return LocalAnswer([encode_message([result_reply(members[0], {}) for _ in members])])
 
 
 @on_response("refuses a batch with HTTP 200", breaks="CONF-JRPC-03.batch", window=newest_of_each_kind)

@@ -93,7 +93,7 @@ async def _spans_of(stage: Stage, trace_id: str, deadline: float) -> list[dict[s
     return spans
 
 
-SERVER: Final = "reference --profile intelgraph --telemetry {otlp}"
+SERVER: Final = "reference --profile intelgraph --no-ledger --telemetry {otlp}"
 """A separate server: the spans of other trials would hide those of this one."""
 KIND_SERVER: Final = 2
 STATUS_ERROR: Final = 2

@@ -162,6 +162,19 @@ class AskingContext(CallContext):
         """
         return await ask_for_roots(self._call, AskOptions(timeout, key))
 
+    @property
+    def task_id(self) -> str | None:
+        """The id of the task that this call runs as; None for a plain call."""
+        return self._call.task_id
+
+    async def start_task(self) -> bool:
+        """In a tool with `task="on_demand"`: answer the request with a task, and continue as that task.
+
+        What the handler asks before becomes part of the request, what it asks afterwards part of the task.
+        Returns False if the client cannot have tasks: the handler continues as a plain call.
+        """
+        return await self._call.start_task()
+
     async def ping(self, *, timeout: float | None = None) -> None:
         """Wait for the client to answer a ping.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
@@ -19,6 +20,7 @@ from assay.model.effect import Effect
 from assay.model.error import AskError, InsufficientScope
 from assay.model.jsonrpc import Envelope, Notification, RequestId
 from assay.model.result import Cache
+from assay.model.send_time import SENT_AT, TIMED
 from assay.model.visible import visible_record
 from assay.protocol.codec import decode_params, encode
 from assay.protocol.coroutine import is_closing
@@ -62,6 +64,7 @@ class TimedOut(EndedEarly):
 
 class _Meta(Struct, rename="camel"):
     progress_token: int | str | None = None
+    timed: Any = field(name=TIMED, default=None)
 
 
 class _ParamsWithMeta(Struct):
@@ -91,6 +94,9 @@ class Call:
     """The last progress that was reported."""
     effects: Sequence[Effect] = ()
     """Effects that the handler has reported so far."""
+    task_id: str | None = None
+    asks: Callable[[Any, Any], Awaitable[Any]] | None = None
+    """Asks the client a question, if not in the way of the revision: a task does."""
     blocking_waits: Collection[Future[Any]] = ()
     """Futures that the handler's threads block on; cancelled when the request ends early."""
     middleware_call: Any = None
@@ -148,7 +154,8 @@ class Call:
         """The server's capabilities, as this client gets them."""
         # Changes are sent in sessions or on listen streams: a client that can have neither is promised none.
         channel = self.session if revision.opening is Opening.HANDSHAKE else self.send
-        return self.services.features.declaration(revision, in_session=channel is not None)
+        declared = self.services.features.declaration(revision, in_session=channel is not None)
+        return self.services.extensions.declare(declared, revision, self)
 
     def open_round_trips(self) -> RoundTrips:
         """The call's round trips, created at the first question: most calls ask none.
@@ -177,6 +184,24 @@ class Call:
         if self.send is not None and not self.finished and self.ended is None:
             self.keep_alive()
             await self.send(encode(Notification(method, params)))
+
+    async def report_progress(self, progress: float, total: float | None, message: str | None) -> None:
+        meta = decode_params(self.raw_meta, _decode_meta)
+        token = meta.progress_token
+        if token is None or (self.progress is not None and progress <= self.progress):
+            return self.keep_alive()
+        self.progress = progress
+        params: dict[str, Any] = {"progressToken": token, "progress": progress}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        if meta.timed is True:
+            params["_meta"] = {SENT_AT: time.monotonic_ns()}
+        return await self.notify("notifications/progress", params)
+
+    async def start_task(self) -> bool:
+        return False
 
     async def supervise(self, work: Awaitable[T]) -> T:
         """Await work that suspends, under cancellation and the idle timeout.

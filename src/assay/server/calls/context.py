@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self
 
 import msgspec
 
+from assay.extensions.extension import Extension
 from assay.model.definition import ClientCapabilities, Implementation
 from assay.model.effect import Effect, Op, Target, digest
 from assay.model.jsonrpc import RequestId
@@ -23,6 +24,8 @@ from .alias import AliasContext
 from .call import Call, Cancelled
 
 if TYPE_CHECKING:
+    from random import Random
+
     # Part of the stubs of every type checker, but not of Python 3.11: a type variable with a default.
     from typing_extensions import TypeVar
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from assay.server.server import Server
 
     from .child_process import Completed
+    from .source import Clock
 
     L = TypeVar("L", covariant=True, default=Any)
     S = TypeVar("S", bound=Scope, covariant=True, default=Scope)
@@ -153,10 +157,31 @@ class Context(AliasContext, Generic[L, S]):
         """The capabilities that the client declared."""
         return self._call.peer.capabilities
 
+    def extension(self, extension: Extension) -> Mapping[str, Any] | None:
+        """The settings that the client declared for an extension, often empty; None if it did not declare
+        it. Send fields and notifications of an extension only to clients that did."""
+        return extension.declared_by(self._call.peer.capabilities)
+
     @property
     def capabilities(self) -> dict[str, Any]:
         """The capabilities that the server declares to this client."""
         return self._call.declaration(self._call.peer.revision)
+
+    @property
+    def clock(self) -> Clock:
+        """The current time: `ctx.clock.now()`. That of the system, unless `Server(sources=...)` seeds it."""
+        clock: Clock = self._call.__dict__.get("clock") or self._call.__dict__.setdefault(
+            "clock", self._call.services.server.sources.clock(_source_key(self._call))
+        )
+        return clock
+
+    @property
+    def random(self) -> Random:
+        """Random numbers: `ctx.random.randint(1, 6)`. Unpredictable, unless the sources are seeded."""
+        numbers: Random = self._call.__dict__.get("random") or self._call.__dict__.setdefault(
+            "random", self._call.services.server.sources.random(_source_key(self._call))
+        )
+        return numbers
 
     @property
     def session(self) -> MutableMapping[str, Any]:
@@ -310,16 +335,7 @@ class Context(AliasContext, Generic[L, S]):
             total: How much there is to do, if known.
             message: What is happening, for the user to read.
         """
-        token, last = self._call.progress_token, self._call.progress
-        if token is None or (last is not None and progress <= last):
-            return self._call.keep_alive()
-        self._call.progress = progress
-        params: dict[str, Any] = {"progressToken": token, "progress": progress}
-        if total is not None:
-            params["total"] = total
-        if message is not None:
-            params["message"] = message
-        return await self._call.notify("notifications/progress", params)
+        await self._call.report_progress(progress, total, message)
 
     async def log(self, level: Level, data: Any, *, logger: str | None = None) -> None:
         """Send a log message to the client, unless it has set a higher level or logging is off.
@@ -368,6 +384,11 @@ class Context(AliasContext, Generic[L, S]):
         detach = self._call.scope.detach
         if detach is not None:
             await detach(retry)
+
+
+def _source_key(call: Call) -> object:
+    """What seeded sources depend on; a notification has no id."""
+    return None if isinstance(call, NotificationCall) else call.id
 
 
 async def _as_coroutine(action: Awaitable[T]) -> T:

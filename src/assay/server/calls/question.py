@@ -155,6 +155,9 @@ def _reader(expected: type[T]) -> Callable[[Raw], T]:
 
 
 async def _ask(call: Call, question: Question[T], options: AskOptions) -> T:
+    if call.asks is not None:
+        through_task: T = await call.asks(question, options)
+        return through_task
     answer: T = await STRATEGIES[call.peer.revision.asking](call, question, options)
     return answer
 

@@ -58,7 +58,12 @@ _decode_state = msgspec.json.Decoder(_State).decode
 
 
 def bind(method: str, target: str, arguments: Any, principal: Any) -> Binding:
-    return Binding(method, target, _digest(arguments), "" if principal is None else _digest(principal))
+    return Binding(method, target, _digest(arguments), digest_of_principal(principal))
+
+
+def digest_of_principal(principal: Any) -> str:
+    """What stored state says about whom it belongs to; empty for callers that are not authenticated."""
+    return "" if principal is None else _digest(principal)
 
 
 def _digest(value: Any) -> str:

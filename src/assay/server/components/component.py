@@ -76,6 +76,7 @@ def make_components(
     hide_unknown_tools: bool,
     on_change: Callable[[str], None],
     direct_call: DirectCall,
+    on_task: Callable[[], None],
 ) -> Components:
     """Create the empty registries of a server.
 
@@ -87,6 +88,7 @@ def make_components(
         hide_unknown_tools: Answer calls of unknown tools like calls of unknown methods.
         on_change: Called with `tools`, `resources` or `prompts` when that list has changed.
         direct_call: Creates the call for a component that is used from code, and ends it.
+        on_task: Called when a tool is added that may run as a task.
     """
     limit = ConcurrencyLimit(limits.concurrency, limits.backlog)
 
@@ -94,7 +96,9 @@ def make_components(
         return PagedRegistry(kind, page_size, lambda: on_change(listed_as))
 
     unknown = METHOD_NOT_FOUND if hide_unknown_tools else INVALID_PARAMS
-    tools = Tools(registry("tools", "tools"), limit, limits.backlog, direct_call, unknown=unknown)
+    tools = Tools(
+        registry("tools", "tools"), limit, limits.backlog, direct_call, unknown=unknown, on_task=on_task
+    )
     registries = (registry("resources", "resources"), registry("templates", "resources"))
     resources = Resources(registries, limit, access, direct_call)
     prompts = Prompts(registry("prompts", "prompts"), limit, direct_call)

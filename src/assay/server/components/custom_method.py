@@ -9,11 +9,14 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
+from assay.extensions.extension import Extension
 from assay.model.error import RegistrationError
 from assay.protocol.codec import decode_params
+from assay.protocol.middleware import Serve
 from assay.revisions.registry import BY_DATE, REVISIONS
-from assay.revisions.revision import Revision
+from assay.revisions.revision import Opening, Revision
 from assay.server.calls.call import Call
+from assay.server.extensions.handlers import gated
 from assay.server.feature import DETAILS
 from assay.server.handlers.concurrency import ConcurrencyLimit
 from assay.server.handlers.injection import make_invocable
@@ -25,8 +28,6 @@ from assay.server.types.reading import AS_JSON
 from .required_scope import PROTOCOL_METHODS, read_scopes
 
 NAME: Final = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
-LABEL: Final = r"[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?"
-EXTENSION: Final = re.compile(rf"{LABEL}(\.{LABEL})+/[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 RESERVED_LABELS: Final = ("mcp", "modelcontextprotocol")
 PROTOCOL_CAPABILITIES: Final = frozenset(DETAILS).union(*(revision.capabilities for revision in REVISIONS))
 
@@ -42,7 +43,7 @@ class CustomMethod:
         signature = read_signature(function)
         self.name = name
         self.capability: str | None = None
-        self.extension: str | None = None
+        self.extension: Extension | None = None
         self.revisions: Collection[Revision] = REVISIONS
         self.scopes: tuple[str, ...] = ()
         # Open: every request may have a `_meta`, and newer clients may send more parameters.
@@ -56,6 +57,11 @@ class CustomMethod:
             return to_result(value)
         except BadOutput as error:
             raise error.named(f"method {self.name!r}") from None
+
+    @property
+    def gated_serve(self) -> Serve:
+        """Serves the method by the rules of its extension."""
+        return self.serve if self.extension is None else gated(self.extension, self.name, self.serve)
 
 
 def to_result(value: Any) -> Any:
@@ -89,7 +95,7 @@ class CustomMethods:
         function: Callable[..., Any],
         *,
         capability: str | None = None,
-        extension: str | None = None,
+        extension: str | Extension | None = None,
         revisions: Collection[str] | None = None,
         scopes: Sequence[str] = (),
     ) -> None:
@@ -100,8 +106,10 @@ class CustomMethods:
         self._check_name(name)
         method = CustomMethod(name, function, self._limit)
         method.capability = check_capability(capability)
-        method.extension = check_extension(extension)
-        method.revisions = REVISIONS if revisions is None else [find_revision(date) for date in revisions]
+        method.extension = read_extension(extension, name)
+        method.revisions = (
+            _revisions_of(extension) if revisions is None else list(map(find_revision, revisions))
+        )
         method.scopes = read_scopes(scopes, f"method {name}")
         self._by_name[name] = method
 
@@ -121,10 +129,12 @@ class CustomMethods:
     def declaration(self, revision: Revision) -> dict[str, Any]:
         """The capabilities that the methods of this revision declare."""
         declared: dict[str, Any] = {m.capability: {} for m in self.of(revision) if m.capability}
-        extensions: dict[str, Any] = {m.extension: {} for m in self.of(revision) if m.extension}
-        if extensions and "extensions" in revision.capabilities:
-            declared["extensions"] = extensions
-        return declared
+        extensions = {
+            method.extension.name: dict(method.extension.settings)
+            for method in self.of(revision)
+            if method.extension is not None and method.extension.is_in(revision)
+        }
+        return declared | {"extensions": extensions} if extensions else declared
 
 
 def check_capability(name: str | None) -> str | None:
@@ -133,18 +143,40 @@ def check_capability(name: str | None) -> str | None:
     return name
 
 
-def check_extension(name: str | None) -> str | None:
-    """An extension is named by a reverse domain that its author owns, a slash, and a name
-    (basic/versioning#extensions). Domains with certain second labels are reserved."""
-    if name is None:
-        return None
-    if not EXTENSION.fullmatch(name):
-        raise RegistrationError(
-            f"invalid extension name: {name!r}; expected one such as `com.example/models`"
+def read_extension(extension: str | Extension | None, method: str) -> Extension | None:
+    """The extension that announces a method. One that is only a name refuses no client, and is declared where
+    revisions have extensions.
+
+    Raises:
+        RegistrationError: it is reserved, or does not have the method.
+    """
+    if isinstance(extension, str):
+        extension = Extension(
+            extension, requests=[method], needs_declaration=False, openings=[Opening.PER_REQUEST]
         )
-    if name.split("/")[0].split(".")[1] in RESERVED_LABELS:
-        raise RegistrationError(f"the prefix of {name} is reserved by the protocol: use your own domain")
-    return name
+    if extension is not None:
+        check_owner(extension)
+        if method not in extension.requests:
+            raise RegistrationError(f"{extension.name} has no method {method}: add it to its requests")
+    return extension
+
+
+def check_owner(extension: Extension) -> None:
+    """Domains with certain second labels are reserved (basic/versioning#extensions).
+
+    Raises:
+        RegistrationError: the extension has such a domain.
+    """
+    if extension.name.split("/")[0].split(".")[1] in RESERVED_LABELS:
+        raise RegistrationError(
+            f"the prefix of {extension.name} is reserved by the protocol: use your own domain"
+        )
+
+
+def _revisions_of(extension: str | Extension | None) -> Collection[Revision]:
+    if not isinstance(extension, Extension):
+        return REVISIONS
+    return [revision for revision in REVISIONS if extension.is_in(revision)]
 
 
 def find_revision(date: str) -> Revision:

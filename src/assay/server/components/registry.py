@@ -36,7 +36,7 @@ class PagedRegistry(Generic[C]):
         if page_size < 1:
             raise RegistrationError(f"page_size must be at least 1: {page_size}")
         self.kind = kind
-        self._page_size = page_size
+        self.page_size = page_size
         self._on_change = on_change
         self.by_key: dict[str, C] = {}
         self._numbers: list[int] = []
@@ -108,9 +108,9 @@ class PagedRegistry(Generic[C]):
         if granted is not None and self.is_scoped:
             usable = (position for position in positions if granted.issuperset(self._at(position).scopes))
             # One more than fits on the page, to know whether another page follows.
-            positions = list(islice(usable, self._page_size + 1))
-        page = positions[: self._page_size]
-        more = len(positions) > self._page_size
+            positions = list(islice(usable, self.page_size + 1))
+        page = positions[: self.page_size]
+        more = len(positions) > self.page_size
         next_cursor = encode_cursor(self.kind, self._numbers[page[-1]]) if more else None
         return [self._at(position) for position in page], next_cursor
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from assay.extensions.registry import REQUESTS as EXTENSION_REQUESTS
 from assay.model.error import RegistrationError
 from assay.protocol.scope import SCOPE_TOKEN
 from assay.revisions.registry import REVISIONS
 
-PROTOCOL_METHODS: Final = frozenset().union(*(revision.requests for revision in REVISIONS))
+PROTOCOL_METHODS: Final = frozenset(EXTENSION_REQUESTS).union(
+    *(revision.requests | revision.experimental for revision in REVISIONS)
+)
+"""The methods of all revisions and of the extensions that Assay supports."""
 
 
 def read_scopes(scopes: Sequence[str], owner: str) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ from assay.model.content import Icon, Text
 from assay.model.definition import ToolAnnotations, ToolDefinition
 from assay.model.error import INVALID_PARAMS, AskError, RegistrationError, RpcError, ToolError
 from assay.model.result import ToolResult
-from assay.revisions.revision import BadArguments, Revision, Structured
+from assay.model.task import Mode, TaskOptions
+from assay.protocol.http.mirror import check_name
+from assay.revisions.revision import BadArguments, Revision, Structured, TaskForm
 from assay.server.calls.call import Call, TimedOut
 from assay.server.dispatch.failure import log_fault, tool_failure, unwrap
 from assay.server.handlers.concurrency import ConcurrencyLimit
@@ -105,6 +107,7 @@ class Tool:
         "definition",
         "scopes",
         "tags",
+        "task",
         "unwrapped_definition",
     )
 
@@ -123,6 +126,8 @@ class Tool:
         self._output = output
         self.scopes: tuple[str, ...] = ()
         self.tags: frozenset[str] = frozenset()
+        self.task: TaskOptions | None = None
+        """How it runs as a task; None if it never does."""
         self._mirrored = mirrored_parameters(arguments.schema, definition.name)
 
     @property
@@ -130,7 +135,21 @@ class Tool:
         return self.definition.name
 
     def definition_for(self, revision: Revision) -> ToolDefinition:
+        if self.task is not None and revision.tasks is TaskForm.CORE:
+            support = "required" if self.task.mode == "required" else "optional"
+            return msgspec.structs.replace(self.definition, execution={"taskSupport": support})
         return self.unwrapped_definition if revision.structured is Structured.ANY else self.definition
+
+    def check_mirrors(self, raw: Raw, call: Call) -> None:
+        """Compare headers with the arguments, for a call that is answered before its handler runs.
+
+        Raises:
+            RpcError: one differs or is missing.
+        """
+        if call.scope.mirrors is not None:
+            check_name(call.scope.mirrors, self.key)
+        if self._mirrored and call.peer.revision.http.mirrored is not None and call.scope.transport == "http":
+            check_headers(self._mirrored, raw, call.scope.raw_headers)
 
     async def call(self, raw: Raw, call: Call) -> ToolResult:
         revision = call.peer.revision
@@ -194,6 +213,7 @@ def make_tool(
     meta: dict[str, Any] | None = None,
     scopes: Sequence[str] = (),
     tags: Collection[str] = (),
+    task: Mode | TaskOptions | None = None,
 ) -> Tool:
     signature = read_signature(function, allow_any=input_schema is not None)
     tool_name = signature.name if name is None else name
@@ -222,7 +242,15 @@ def make_tool(
         invoke.function = adapting(function)
     tool = Tool(definition, arguments, invoke, output)
     tool.scopes, tool.tags = read_scopes(scopes, f"tool {tool_name}"), words
+    tool.task = read_task(task, tool_name)
     return tool
+
+
+def read_task(task: Mode | TaskOptions | None, name: str) -> TaskOptions | None:
+    try:
+        return TaskOptions(task) if isinstance(task, str) else task
+    except ValueError as error:
+        raise RegistrationError(f"tool {name}: {error}") from None
 
 
 def check_tool_name(name: str) -> None:

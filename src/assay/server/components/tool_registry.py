@@ -30,12 +30,15 @@ class Tools:
         direct_call: DirectCall,
         *,
         unknown: int = INVALID_PARAMS,
+        on_task: Callable[[], None] = lambda: None,
     ) -> None:
         self.registry = registry
         self._limit = limit
         self._backlog = backlog
         self._direct_call = direct_call
         self._unknown = unknown
+        self._on_task = on_task
+        """Called when a tool is added that may run as a task."""
         """The error code for an unknown tool."""
 
     def __len__(self) -> int:
@@ -56,7 +59,10 @@ class Tools:
         if concurrency is not None and concurrency < 1:
             raise RegistrationError(f"concurrency must be at least 1: {concurrency}")
         limits = () if concurrency is None else (ConcurrencyLimit(concurrency, self._backlog),)
-        self.registry.add(make_tool(function, limits=(*limits, self._limit), **options))
+        tool = make_tool(function, limits=(*limits, self._limit), **options)
+        if tool.task is not None:
+            self._on_task()
+        self.registry.add(tool)
 
     def remove(self, name: str) -> None:
         """Remove a tool. Clients are notified.

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from itertools import accumulate
 from time import time
 from typing import Any
 
-from msgspec import Struct
+import msgspec
+from msgspec import Raw, Struct, to_builtins
 
+from assay.extensions.extension import NOTHING
 from assay.model.error import METHOD_NOT_FOUND, Busy, RpcError
 from assay.model.limits import Limits
+from assay.protocol.codec import decode_params
 from assay.protocol.session import uri_size
 from assay.server.calls.call import Call
 from assay.server.components.resource_registry import Resources
@@ -24,6 +27,7 @@ KINDS = {
     "prompts_list_changed": "prompts",
     "resources_list_changed": "resources",
 }
+_decode_filter = msgspec.json.Decoder(dict[str, Any]).decode
 SHARED_CHANNELS = frozenset({"stdio", "websocket"})
 """Transports that carry everything over one connection."""
 
@@ -43,7 +47,8 @@ class ListenStream:
     MOST_WAITING = 1024
     """Changes queued for a slow client. One more ends its stream; the client can open a new one."""
 
-    def __init__(self, changes: ListenFilter) -> None:
+    def __init__(self, changes: ListenFilter, topics: Mapping[str, list[str]] = NOTHING) -> None:
+        self.topics = {name: frozenset(keys) for name, keys in topics.items()}
         self.kinds: frozenset[str | None] = frozenset(
             kind for name, kind in KINDS.items() if getattr(changes, name)
         )
@@ -77,12 +82,13 @@ class ListenMethod:
         self._streams: dict[Hashable, list[ListenStream]] = {}
         """Open streams of each client, oldest first."""
 
-    async def serve(self, call: Call, requested: ListenFilter) -> dict[str, Any]:
+    async def serve(self, call: Call, requested: ListenFilter, notifications: Raw) -> dict[str, Any]:
         """Serve one stream until its client or the server ends it."""
         if call.send is None:
             raise RpcError(METHOD_NOT_FOUND, "listen streams are not offered here: only single answers are")
         accepted = await self._accept(requested, call)
-        stream, meta, client = ListenStream(accepted), {SUBSCRIPTION: call.id}, call.scope.client_key
+        topics = await _accept_topics(notifications, call)
+        stream, meta, client = ListenStream(accepted, topics), {SUBSCRIPTION: call.id}, call.scope.client_key
         if len(self._notifier.listeners) >= call.services.limits.listeners:
             self._make_room(client, call.services.limits.listeners)
         self._start()
@@ -91,7 +97,8 @@ class ListenMethod:
         timer = _end_at(call.scope.expires, stream)
         try:
             await call.notify(
-                "notifications/subscriptions/acknowledged", {"_meta": meta, "notifications": accepted}
+                "notifications/subscriptions/acknowledged",
+                {"_meta": meta, "notifications": to_builtins(accepted) | topics},
             )
             await call.supervise(_relay(call, stream, meta))
         finally:
@@ -147,6 +154,20 @@ class ListenMethod:
         except RpcError:
             return False
         return True
+
+
+async def _accept_topics(notifications: Raw, call: Call) -> dict[str, list[str]]:
+    """The part of a filter that extensions of this server support."""
+    topics = call.services.extensions.topics
+    if not topics:
+        return {}
+    requested: dict[str, Any] = decode_params(notifications, _decode_filter)
+    accepted = {}
+    for name, topic in topics.items():
+        if requested.get(name) is not None:
+            keys = msgspec.convert(requested[name], list[str])
+            accepted[name] = await topic.accept(_within(call.services.limits, keys), call)
+    return accepted
 
 
 def _within(limits: Limits, uris: list[str]) -> list[str]:

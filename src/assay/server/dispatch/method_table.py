@@ -14,6 +14,7 @@ from assay.revisions.served import EVERY, Served
 from assay.server.calls.call import Call
 from assay.server.calls.current_call import TRACKING, tracked
 from assay.server.components.component import Components
+from assay.server.extensions.joined import Extensions
 from assay.server.feature import Features
 
 from .protocol_method import METHODS, ProtocolMethods
@@ -36,12 +37,14 @@ class MethodTables(dict[Revision, MethodTable]):
         components: Components,
         features: Features,
         method_scopes: Mapping[str, Sequence[str]],
+        extensions: Extensions,
     ) -> None:
         super().__init__()
         self._methods = methods
         self._components = components
         self._features = features
         self._method_scopes = method_scopes
+        self._extensions = extensions
         TRACKING.join(self)
 
     def __missing__(self, revision: Revision) -> MethodTable:
@@ -58,9 +61,14 @@ class MethodTables(dict[Revision, MethodTable]):
             for name, method in METHODS.items()
             if name in revision.requests and (method.feature is None or self._features.has(method.feature))
         }
+        for name, serve in self._extensions.methods(revision).items():
+            table[name] = self._guard(name, serve, self._method_scopes.get(name, ()))
         for custom in self._components.custom_methods.of(revision):
-            table[custom.name] = self._guard(custom.name, custom.serve, custom.scopes)
-        return {name: self._wrap(name, serve) for name, serve in table.items()}
+            table[custom.name] = self._guard(custom.name, custom.gated_serve, custom.scopes)
+        return {
+            name: self._extensions.wrap(name, self._wrap(name, serve), revision)
+            for name, serve in table.items()
+        }
 
     def _build_unserved(self, revision: Revision) -> MethodTable:
         """The table of a revision that is not served: a client of it can only negotiate another one."""

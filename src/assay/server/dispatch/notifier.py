@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from assay.model.jsonrpc import Notification
@@ -20,6 +20,9 @@ class Listener(Protocol):
 
     @property
     def uris(self) -> frozenset[str | None]: ...
+
+    @property
+    def topics(self) -> Mapping[str, frozenset[str]]: ...
 
     def notify(self, method: str, params: dict[str, Any], /) -> None: ...
 
@@ -71,6 +74,12 @@ class ChangeNotifier:
     def resource_updated(self, uri: str) -> None:
         """Notify the subscribers of a resource. Thread-safe."""
         self._queue(self._updated, uri)
+
+    def publish(self, topic: str, key: str, method: str, params: dict[str, Any]) -> None:
+        """Notify the listen streams that follow a key of an extension's topic. Not thread-safe."""
+        for listener in list(self.listeners):
+            if key in listener.topics.get(topic, ()):
+                listener.notify(method, params)
 
     def _queue(self, pending: dict[str, None], change: str) -> None:
         if self._loop is None or not (self._sessions or self.listeners):

@@ -52,7 +52,7 @@ class _UriParams(_RetryParams):
 
 
 class _ListenParams(Struct):
-    notifications: ListenFilter
+    notifications: Raw
 
 
 class _LevelParams(Struct):
@@ -92,6 +92,7 @@ _uri_params = _decoder(_UriParams)
 _level_params = _decoder(_LevelParams)
 _complete_params = _decoder(_CompleteParams)
 _listen_params = _decoder(_ListenParams)
+_listen_filter = _decoder(ListenFilter)
 
 
 class Introduction(Protocol):
@@ -147,7 +148,8 @@ class ProtocolMethods:
 
     def listen(self, call: Call) -> Awaitable[dict[str, Any]]:
         params: _ListenParams = decode_params(call.params, _listen_params)
-        return self._listen.serve(call, params.notifications)
+        requested: ListenFilter = decode_params(params.notifications, _listen_filter)
+        return self._listen.serve(call, requested, params.notifications)
 
     async def list_tools(self, call: Call) -> dict[str, Any]:
         cursor = decode_params(call.params, _list_params).cursor

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from assay.model.limits import Limits
 from assay.model.result import Cache
 from assay.protocol.seal import Sealer
+from assay.revisions.revision import Revision
 from assay.server.calls.client_state import ClientStates
 from assay.server.calls.running_calls import RunningCalls
 from assay.server.feature import Features
 from assay.server.handlers.thread_pool import ThreadPool
+
+
+class ServerExtensions(Protocol):
+    """What calls use of `Server.extensions`, which depends on `Call`."""
+
+    @property
+    def topics(self) -> Mapping[str, Any]: ...
+
+    def declare(self, declared: dict[str, Any], revision: Revision, call: Any, /) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +35,7 @@ class Services:
     """The `Server` itself, for `Context.server`; typed there, because `Server` depends on this module."""
     limits: Limits
     features: Features
+    extensions: ServerExtensions
     thread_pool: ThreadPool
     sealer: Sealer
     client_states: ClientStates

@@ -30,6 +30,13 @@ class _Complete(Struct, omit_defaults=True, rename="camel"):
     structured: Any = field(name="structuredContent", default=None)
 
 
+class OtherResult(Struct):
+    """A result with another `resultType`, which an extension adds."""
+
+    result_type: str
+    fields: dict[str, Any]
+
+
 class ResultWriter:
     """Writes results for one server."""
 
@@ -45,6 +52,9 @@ class ResultWriter:
         if type(result) is ToolResult and cache is None:
             meta = self._raw_meta if result.meta is None else self._meta | result.meta
             return _Complete("complete", meta, result.content, result.is_error, result.structured)
+        if type(result) is OtherResult:
+            head = b'{"resultType":' + encode(result.result_type) + b',"_meta":' + self._raw_meta
+            return _join(head, encode(result.fields))
         head, meta = self._complete, _meta_of(result)
         if meta:
             # The result has its own `_meta`: merge the two.

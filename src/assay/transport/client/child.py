@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
-import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, cast
-
-from msgspec import Struct
+from collections.abc import Callable, Iterable
+from subprocess import Popen
+from typing import Final
 
 from assay.model.client_error import ConnectionFailed, HttpFailure, InvalidAnswer, ServerDied, quoted_lines
 from assay.model.client_limits import ClientLimits
@@ -26,61 +23,35 @@ from assay.protocol.codec import encode
 from assay.protocol.framing.lines import LineFramer, LineTooLong
 from assay.revisions.revision import Revision
 
-from .port import Outgoing, Receiver, deliver
+from .command import Command, end, start, start_problem
+from .message import Outgoing, deliver
+from .port import Receiver
+from .process import AsyncioProcess, PosixProcess, ServerProcess
 
-READ_BYTES: Final = 64 * 1024
 LINE_CHARACTERS: Final = 500
 """Of a line that an error shows."""
-INHERITED: Final = frozenset(
-    {
-        *("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"),
-        *("APPDATA", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROGRAMFILES"),
-        *("PROCESSOR_ARCHITECTURE", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE"),
-    }
-)
-"""Variables that a server needs to start. Others may be secrets that do not concern it."""
-START_HINTS: Final[dict[int | None, str]] = {
-    errno.EACCES: "; make the file executable, or start it with its interpreter",
-    errno.ENOEXEC: "; is it built for this system? A script starts with #! and its interpreter",
-    errno.E2BIG: "; the arguments or env= are too long",
-}
-
-
-class Command(Struct, frozen=True):
-    """What to start, and how."""
-
-    words: tuple[str, ...]
-    env: Mapping[str, str] | None = None
-    cwd: str | None = None
-    inherit_env: bool = False
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.words)
-
-    def environment(self) -> dict[str, str]:
-        inherited = {
-            name: value
-            for name, value in os.environ.items()
-            if self.inherit_env or name.upper() in INHERITED or name.startswith("LC_")
-        }
-        return {**inherited, **(self.env or {})}
 
 
 class ChildLink(asyncio.SubprocessProtocol):
     is_stateless = False
     is_process = True
 
-    def __init__(self, command: Command, limits: ClientLimits) -> None:
+    def __init__(
+        self, command: Command, limits: ClientLimits, take: Callable[[], Popen[bytes] | None] = lambda: None
+    ) -> None:
+        """
+        Args:
+            take: Gives the process of this command, if it was started already.
+        """
         self._command = command
+        self._take_started = take
         self._limits = limits
         self._codec = limits.codec
         self._framer = LineFramer(limits.message_bytes)
         self._errors = _LastLines(limits.stderr_lines)
         self._stray: deque[str] = deque(maxlen=limits.stderr_lines)
-        self._transport: asyncio.SubprocessTransport | None = None
+        self._process: ServerProcess | None = None
         self._stdin: asyncio.WriteTransport | None = None
-        self._output: _Output | None = None
         self._writable = asyncio.Event()
         self._writable.set()
         self._exited = asyncio.Event()
@@ -96,30 +67,29 @@ class ChildLink(asyncio.SubprocessProtocol):
 
     async def open(self, receiver: Receiver) -> None:
         self._receiver = receiver
-        if sys.platform == "win32":
-            await self._start(stdout=asyncio.subprocess.PIPE)
-            return
-        source, sink = os.pipe()
-        self._output = _Output(source, self)
         try:
-            await self._start(stdout=sink, start_new_session=True)
-        except BaseException:
-            self._output.close()
-            raise
-        finally:
-            os.close(sink)
-        self._output.resume()
-
-    async def _start(self, **options: Any) -> None:
-        loop, command = asyncio.get_running_loop(), self._command
-        try:
-            transport, _ = await loop.subprocess_exec(
-                lambda: self, *command.words, env=command.environment(), cwd=command.cwd, **options
-            )
+            self._process = await (self._start_windows() if sys.platform == "win32" else self._start())
         except (OSError, ValueError) as error:
-            raise ConnectionFailed(_start_problem(command, error)) from error
-        self._transport = transport
-        self._stdin = cast(asyncio.WriteTransport, transport.get_pipe_transport(0))
+            raise ConnectionFailed(start_problem(self._command, error)) from error
+        self._stdin = self._process.stdin
+
+    async def _start(self) -> ServerProcess:
+        started = self._take_started() or start(self._command)
+        process = PosixProcess(started, self)
+        try:
+            await process.attach()
+        except BaseException:
+            process.close()
+            end(started)
+            raise
+        return process
+
+    async def _start_windows(self) -> ServerProcess:
+        command = self._command
+        transport, _ = await asyncio.get_running_loop().subprocess_exec(
+            lambda: self, *command.words, env=command.environment(), cwd=command.cwd
+        )
+        return AsyncioProcess(transport)
 
     async def send(self, message: Outgoing, revision: Revision) -> None:
         if self._exited.is_set() or self._stdin is None or self._stdin.is_closing():
@@ -142,7 +112,7 @@ class ChildLink(asyncio.SubprocessProtocol):
         if self._stdin is not None and not self._stdin.is_closing():
             self._stdin.write(encode(notice) + b"\n")
 
-    def fallback(self, failure: HttpFailure) -> None:
+    def fallback(self, failure: HttpFailure | None) -> None:
         return
 
     async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
@@ -156,16 +126,10 @@ class ChildLink(asyncio.SubprocessProtocol):
 
     # Callbacks of the event loop.
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._process = cast(asyncio.SubprocessTransport, transport)
-
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
             self._errors.feed(data)
-        else:
-            self.feed(data)
-
-    def feed(self, data: bytes) -> None:
+            return
         for line in self._framer.feed(data):
             self._take(line)
 
@@ -182,8 +146,9 @@ class ChildLink(asyncio.SubprocessProtocol):
         self._report_end()
 
     def process_exited(self) -> None:
-        if not self._is_closing:  # otherwise the code says nothing about the server
-            self._exit_code = self._process.get_returncode()
+        # While the link closes, the code says nothing about the server.
+        if not self._is_closing and self._process is not None:
+            self._exit_code = self._process.returncode
         self._exited.set()
         self._writable.set()
         if self._open_pipes and not self._is_closing:
@@ -200,8 +165,8 @@ class ChildLink(asyncio.SubprocessProtocol):
     def _take(self, line: bytes | LineTooLong) -> None:
         if isinstance(line, LineTooLong):
             # Which call it answers is unknown, so none of them can wait for its answer any more.
-            if self._output is not None:
-                self._output.pause()  # the rest of the line would only take time
+            if self._process is not None:
+                self._process.pause()  # the rest of the line would only take time
             self._receiver.lost(self._too_long)
         elif deliver(line, self._codec, self._receiver) is not None:
             self._stray.append(line[:LINE_CHARACTERS].decode(errors="replace"))
@@ -239,24 +204,23 @@ class ChildLink(asyncio.SubprocessProtocol):
     # Closing: end of input, SIGTERM, SIGKILL (basic/lifecycle#shutdown), each in bounded time.
 
     async def close(self) -> None:
-        transport, self._transport = self._transport, None
+        process, self._process = self._process, None
         self._is_closing = True
-        if transport is None:
+        if process is None:
             return
+        kill = getattr(signal, "SIGKILL", signal.SIGTERM)
         try:
-            if self._stdin is not None:
-                self._stdin.abort() if not self._writable.is_set() else self._stdin.close()
-            for end in (None, signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-                if end is not None:
-                    self._signal(transport, end)
+            process.stdin.abort() if not self._writable.is_set() else process.stdin.close()
+            for number in (None, signal.SIGTERM, kill):
+                if number is not None:
+                    process.signal(number)
                 if await self._has_exited():
                     break
         finally:
-            self._signal(transport, getattr(signal, "SIGKILL", signal.SIGTERM))
-            transport.close()
-            if self._output is not None:
-                self._output.close()
+            process.signal(kill)
+            process.close()
         await self._has_exited()
+        process.forget()
 
     async def _has_exited(self) -> bool:
         await self._within_timeout(self._exited)
@@ -266,50 +230,6 @@ class ChildLink(asyncio.SubprocessProtocol):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._limits.close_timeout):
                 await event.wait()
-
-    def _signal(self, transport: asyncio.SubprocessTransport, number: signal.Signals) -> None:
-        """Signal the process and what it started."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if sys.platform == "win32":
-                transport.send_signal(number)
-            else:
-                os.killpg(transport.get_pid(), number)
-
-
-class _Output:
-    """The standard output of the process. asyncio's own reader would allocate four times as much for each
-    read, which takes longer than the read itself, and pass on the data in a further round of the loop."""
-
-    def __init__(self, descriptor: int, link: ChildLink) -> None:
-        os.set_blocking(descriptor, False)
-        self._descriptor = descriptor
-        self._link = link
-        self._loop = asyncio.get_running_loop()
-        self._is_open = True
-
-    def resume(self) -> None:
-        self._loop.add_reader(self._descriptor, self._read)
-
-    def pause(self) -> None:
-        if self._is_open:
-            self._loop.remove_reader(self._descriptor)
-
-    def close(self) -> None:
-        self.pause()
-        if self._is_open:
-            self._is_open = False
-            os.close(self._descriptor)
-
-    def _read(self) -> None:
-        try:
-            data = os.read(self._descriptor, READ_BYTES)
-        except BlockingIOError:
-            return
-        if data:
-            self._link.feed(data)
-        else:
-            self.close()
-            self._link.pipe_connection_lost(1, None)
 
 
 class _LastLines:
@@ -323,15 +243,3 @@ class _LastLines:
         for line in self._framer.feed(data):
             text = "(a long line)" if isinstance(line, LineTooLong) else line.decode(errors="replace")
             self.lines.append(text)
-
-
-def _start_problem(command: Command, error: OSError | ValueError) -> str:
-    if isinstance(error, FileNotFoundError) and command.cwd is not None and not os.path.isdir(command.cwd):
-        return f"cannot start {command.text}: the directory does not exist: {command.cwd}"
-    if isinstance(error, FileNotFoundError) and len(command.words) == 1 and " " in command.text:
-        words = ", ".join(map(repr, command.text.split()))
-        return f"cannot start {command.text!r}, which was not found; if it is several words: Stdio({words})"
-    if isinstance(error, FileNotFoundError):
-        return f"cannot start {command.text}: {command.words[0]} was not found; install it, or check PATH"
-    problem = getattr(error, "strerror", None) or str(error)
-    return f"cannot start {command.text}: {problem}{START_HINTS.get(getattr(error, 'errno', None), '')}"

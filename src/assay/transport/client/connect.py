@@ -10,9 +10,11 @@ from typing import TypeVar
 
 from assay.model.client_error import ConnectionFailed
 
+from .proxy import Proxy
 from .url import Address
 
 P = TypeVar("P", bound=asyncio.Protocol)
+Q = TypeVar("Q", bound=asyncio.Protocol)
 
 
 async def connect(
@@ -21,32 +23,59 @@ async def connect(
     tls: ssl.SSLContext | None,
     timeout: float,
     hosts: list[str] | None = None,
+    proxy: Proxy | None = None,
 ) -> P:
     """
     Args:
         hosts: IP addresses of the host, if they were looked up and checked already.
+        proxy: Looks up the host and connects to it.
 
     Raises:
         ConnectionFailed: the server cannot be reached, or is not trusted.
     """
     context = (tls or ssl.create_default_context()) if address.is_encrypted else None
+    via = "" if proxy is None else f" through the proxy {proxy.address.url}"
     try:
         async with asyncio.timeout(timeout):
+            if proxy is not None:
+                return await _connect_through(proxy, make, address, context, timeout)
             return await _connect_to_any(make, address, context, timeout, hosts or await _resolve(address))
     except TimeoutError as error:
-        raise unreachable(address, f"no answer in {timeout:g} s; is a firewall in between?") from error
+        raise unreachable(address, f"no answer in {timeout:g} s; is a firewall in between?", via) from error
     except ssl.SSLError as error:
         # Not an address that cannot be reached: to try again would not help.
-        raise ConnectionFailed(f"cannot connect to {address.url}: {_problem(error)}") from error
+        raise ConnectionFailed(f"cannot connect to {address.url}{via}: {_problem(error)}") from error
     except (OSError, ValueError) as error:
         if isinstance(error, ConnectionFailed):
             raise
-        raise unreachable(address, _problem(error)) from error
+        raise unreachable(address, _problem(error), via) from error
 
 
-def unreachable(address: Address, problem: str) -> ConnectionFailed:
+async def _connect_through(
+    proxy: Proxy, make: Callable[[], P], address: Address, context: ssl.SSLContext | None, timeout: float
+) -> P:
+    trust = ssl.create_default_context() if proxy.address.is_encrypted else None
+
+    async def reach(protocol: Callable[[], Q]) -> Q:
+        try:
+            hosts = await _resolve(proxy.address)
+            return await _connect_to_any(protocol, proxy.address, trust, timeout, hosts)
+        except (OSError, ValueError) as error:
+            if isinstance(error, TimeoutError):
+                raise
+            problem = f"the proxy {proxy.address.url} cannot be reached: {_problem(error)}"
+            raise unreachable(address, problem) from error
+
+    if proxy.forwards(address):
+        return await reach(make)
+    from .tunnel import Tunnel, through  # not at the top: it needs httptools
+
+    return await through(await reach(lambda: Tunnel(proxy, address)), make, address, context)
+
+
+def unreachable(address: Address, problem: str, via: str = "") -> ConnectionFailed:
     """The error for a connection that could not be opened: nothing was sent."""
-    failure = ConnectionFailed(f"cannot connect to {address.url}: {problem}")
+    failure = ConnectionFailed(f"cannot connect to {address.url}{via}: {problem}")
     failure.unsent = True
     return failure
 

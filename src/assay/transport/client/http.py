@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable
 from itertools import chain, count, repeat
 from typing import Any, Final, NamedTuple
 
@@ -25,9 +24,10 @@ from .http_head import mirror_lines, request_head
 from .http_hint import failure_hint
 from .http_pool import HttpPool
 from .http_reply import EVENT_STREAM, HttpReply
-from .port import REFUSALS, REPEATABLE, Authorizer, Link, Outgoing, Receiver, RefusedRequest, SessionGone
-from .url import Address, redirected
-from .url_link import UrlLink
+from .message import Outgoing
+from .port import REFUSALS, REPEATABLE, Authorizer, Link, Receiver, RefusedRequest, SessionGone
+from .url import Address, absolute, redirected
+from .url_link import DEFAULT, UrlLink, UrlOptions
 
 ACCEPT: Final = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -35,14 +35,16 @@ KEEPS_METHOD: Final = frozenset({307, 308})
 NO_POST: Final = frozenset({400, 404, 405})
 """Statuses for `initialize` that HTTP+SSE servers answer with (basic/transports#backwards-compatibility)."""
 SESSION: Final = "mcp-session-id"
-RECONNECTS: Final = 5
-"""Attempts to reach a stream again without receiving anything from it."""
 LASTING: Final = 5.0
 """Seconds after which the end of a stream is not a failure: proxies and servers limit them."""
 DEFAULT_RETRY: Final = 1.0
 MOST_RETRY: Final = 30.0
+QUICK: Final = 5
+"""Streams in a row that may follow as quickly as the server says."""
 LEAST_RETRY: Final = 0.1
-"""Seconds between streams after the first few, whatever the server says."""
+"""Seconds before later ones; the pause grows from there."""
+BUSY: Final = frozenset({429, 502, 503, 504})
+"""Statuses of a server or proxy that may work again soon."""
 
 
 class _Refusal(Struct):
@@ -64,18 +66,15 @@ class HttpLink(UrlLink):
     is_stateless = True
     is_process = False
 
-    def __init__(
-        self,
-        address: Address,
-        limits: ClientLimits,
-        headers: Mapping[str, str] | None = None,
-        tls: ssl.SSLContext | None = None,
-        authorizer: Authorizer | None = None,
-    ) -> None:
-        super().__init__(address, limits, headers, tls)
-        self._authorizer = authorizer
-        self._pool = HttpPool(address, limits, tls)
+    def __init__(self, address: Address, limits: ClientLimits, options: UrlOptions = DEFAULT) -> None:
+        super().__init__(address, limits, options)
+        proxy = options.proxy
+        self._is_forwarded = proxy is not None and proxy.forwards(address)
+        if proxy is not None and self._is_forwarded:
+            self._user_lines += proxy.line
+        self._pool = HttpPool(address, limits, options.tls, proxy)
         self._room = asyncio.Semaphore(limits.connections)
+        self._calls = 0
         self.session_id: str | None = None
         self._revision: Revision | None = None
         self._parameters: dict[str, tuple[HeaderParameter, ...]] = {}
@@ -93,10 +92,10 @@ class HttpLink(UrlLink):
         self._parameters = {name: parameters for name, parameters in read if parameters}
 
     def context(self) -> str:
-        return ""
+        return "" if self._authorizer is None else self._authorizer.context()
 
-    def fallback(self, failure: HttpFailure) -> Link | None:
-        if failure.status not in NO_POST:
+    def fallback(self, failure: HttpFailure | None) -> Link | None:
+        if failure is not None and failure.status not in NO_POST:
             return None
         from .http_sse import SseLink
 
@@ -107,7 +106,11 @@ class HttpLink(UrlLink):
             # Not within the limit: a call may wait for the answer to a question, and streams stay open.
             return await self._send(message, revision)
         async with self._room:
-            await self._send(message, revision)
+            self._calls += 1
+            try:
+                await self._send(message, revision)
+            finally:
+                self._calls -= 1
 
     async def _send(self, message: Outgoing, revision: Revision) -> None:
         self._revision = revision
@@ -192,7 +195,8 @@ class HttpLink(UrlLink):
         return following
 
     async def _exchange_once(self, task: HttpTask, address: Address, request_id: object) -> HttpReply:
-        head = request_head(task.method, address, self._user_lines + task.lines)
+        place = absolute(address) if self._is_forwarded else address
+        head = request_head(task.method, place, self._user_lines + task.lines)
         length = f"Content-Length: {len(task.body)}\r\n\r\n" if task.method == "POST" else "\r\n"
         request = (head + length).encode("latin-1") + task.body
         connection = self._pool.take_idle() or await self._pool.open()
@@ -209,7 +213,7 @@ class HttpLink(UrlLink):
         except asyncio.CancelledError:
             connection.abort()
             raise
-        if reply.status in REFUSALS:
+        if reply.status in REFUSALS and self._proxy is None:
             reply.peer = connection.peer
         if not connection.is_idle:  # busy with this response, or already with the next one
             self._leave(connection, reply)
@@ -258,24 +262,29 @@ class HttpLink(UrlLink):
 
     async def _finish_stream(self, reply: HttpReply, request_id: object, revision: Revision) -> None:
         """Wait for the answer on further streams, if the server supports that."""
-        attempts = 0
-        for pause in chain(repeat(0.0, RECONNECTS), repeat(LEAST_RETRY)):
+        clock = asyncio.get_running_loop().time
+        attempts, heard = 0, clock()
+        for least in chain(repeat(0.0, QUICK), repeat(LEAST_RETRY)):
             if reply.answered:
                 return
             if not reply.events.last_event_id or not revision.http.resumable:
                 raise ConnectionFailed("the server ended the stream before the answer; the call may have run")
-            if (attempts := attempts + 1) > RECONNECTS:
-                raise ConnectionFailed(f"the answer did not arrive on {RECONNECTS} further streams")
-            await asyncio.sleep(max(_delay(reply), pause))
+            pause = max(_pause(_delay(reply), attempts), least)
+            if attempts >= QUICK and clock() + pause > heard + self._resume:
+                raise ConnectionFailed(
+                    f"the answer did not arrive on {attempts} further streams; the call may have run"
+                )
+            await asyncio.sleep(pause)
+            attempts += 1
             last, retry_ms = reply.events.last_event_id, reply.events.retry_ms
             try:
                 reply = await self._get(revision, last, request_id)
             except ConnectionFailed:
-                continue  # it counts as an attempt
+                continue
             if not reply.is_stream:
                 raise self._failure(reply, self.session_id)
             if reply.events.last_event_id:
-                attempts = 0
+                attempts, heard = 0, clock()
             else:
                 reply.events.last_event_id, reply.events.retry_ms = last, retry_ms
 
@@ -293,20 +302,31 @@ class HttpLink(UrlLink):
     async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
         if not revision.http.sessions:
             return
-        failures, last, clock = 0, "", asyncio.get_running_loop().time
-        while failures < RECONNECTS:
-            delay, start = DEFAULT_RETRY, clock()
+        attempts, last, clock = 0, "", asyncio.get_running_loop().time
+        while True:
+            delay, start, session = DEFAULT_RETRY, clock(), self.session_id
             try:
                 reply = await self._get(revision, last, None, opened)
             except ClientError:
-                failures += 1
+                attempts += 1
             else:
-                if not reply.is_stream:
+                if reply.is_stream:
+                    last, delay = reply.events.last_event_id or last, _delay(reply)
+                    attempts = 0 if clock() - start >= LASTING else attempts + 1
+                elif reply.status == 404 and session is not None:
+                    return self._report_end(reply, session)
+                elif reply.status not in BUSY:
                     return  # the server offers no such stream
-                last, delay = reply.events.last_event_id or last, _delay(reply)
-                failures = 0 if clock() - start >= LASTING else failures + 1
+                else:
+                    attempts += 1
             opened()
-            await asyncio.sleep(delay)
+            await asyncio.sleep(_pause(delay, attempts))
+
+    def _report_end(self, reply: HttpReply, session: str) -> None:
+        """The server has forgotten the session: a client that only listens would not notice. Calls in
+        progress may still be answered, and the next one is refused and opens a session."""
+        if not self._calls:
+            self._receiver.lost(lambda: self._failure(reply, session))
 
     async def close(self) -> None:
         session, self.session_id = self.session_id, None
@@ -321,6 +341,16 @@ class HttpLink(UrlLink):
 def _delay(reply: HttpReply) -> float:
     ms = reply.events.retry_ms
     return DEFAULT_RETRY if ms is None else min(ms / 1000, MOST_RETRY)
+
+
+def _pause(delay: float, attempts: int) -> float:
+    """Seconds before a stream: what the server says, and more if many ended soon."""
+    if attempts <= QUICK:
+        return delay
+    from random import random  # takes a while to import, and few clients need it
+
+    longest = max(delay, LEAST_RETRY) * 2.0 ** min(attempts - QUICK, 16)
+    return max(delay, min(longest, MOST_RETRY) * (1 - 0.5 * random()))
 
 
 def _text(body: bytes) -> str:

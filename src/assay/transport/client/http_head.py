@@ -13,7 +13,7 @@ from assay.protocol.http.mirror import CLOSE, OPEN
 from assay.protocol.http.parameter_header import HeaderParameter
 from assay.revisions.revision import Revision
 
-from .port import Outgoing
+from .message import Outgoing
 from .url import Address
 
 NAME: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -23,6 +23,7 @@ OURS: Final = frozenset(
     {
         *("accept", "accept-encoding", "connection", "content-length", "content-type", "host"),
         *("mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "transfer-encoding"),
+        "proxy-authorization",
     }
 )
 """Headers that the client writes itself."""

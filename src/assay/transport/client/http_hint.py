@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+PROXY_CREDENTIALS: Final = (
+    "a proxy wants credentials, or others than these: pass proxy='http://user:password@host:port', "
+    "or write them into HTTPS_PROXY"
+)
 HINTS: Final = {
     400: "the server does not accept the request: check the URL and the revision",
     401: "the server wants credentials, or others than these: pass auth=OAuth() or auth='token'",
@@ -12,7 +16,7 @@ HINTS: Final = {
     404: "this path is not an MCP endpoint: check the URL, often it ends with /mcp",
     405: "this path does not accept POST: check the URL, often it ends with /mcp",
     406: "the server does not offer JSON or event streams here: check the URL",
-    407: "a proxy wants credentials",
+    407: PROXY_CREDENTIALS,
     413: "the message is larger than the server accepts",
     415: "the server does not accept JSON here: check the URL",
     421: "the server does not know this host name: use the one that it is configured for",

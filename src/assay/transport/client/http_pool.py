@@ -12,6 +12,7 @@ from assay.model.client_limits import ClientLimits
 
 from .connect import connect
 from .http_connection import HttpConnection
+from .proxy import Proxy
 from .url import Address
 
 IDLE: Final = 8
@@ -23,8 +24,15 @@ TURNS: Final = 2
 
 
 class HttpPool:
-    def __init__(self, address: Address, limits: ClientLimits, tls: ssl.SSLContext | None) -> None:
+    def __init__(
+        self,
+        address: Address,
+        limits: ClientLimits,
+        tls: ssl.SSLContext | None,
+        proxy: Proxy | None = None,
+    ) -> None:
         self._address = address
+        self._proxy = proxy
         self._limits = limits
         self._tls = tls
         self._idle: list[HttpConnection] = []
@@ -66,7 +74,8 @@ class HttpPool:
             return connection
         if self._address.is_encrypted and self._tls is None:
             self._tls = ssl.create_default_context()  # reads files, so only once
-        connection = await connect(self._make, self._address, self._tls, self._limits.connect_timeout)
+        timeout = self._limits.connect_timeout
+        connection = await connect(self._make, self._address, self._tls, timeout, proxy=self._proxy)
         if self._is_closed:
             connection.abort()
             raise ClientClosed

@@ -21,7 +21,8 @@ from assay.revisions.revision import Revision
 
 from .http import ACCEPT, HttpLink, HttpTask
 from .http_reply import EVENT_STREAM, HttpReply
-from .port import REPEATABLE, Outgoing, Receiver, deliver
+from .message import Outgoing, deliver
+from .port import REPEATABLE, Receiver
 from .url import Address, redirected
 
 ENDPOINT_BYTES: Final = 4096
@@ -112,7 +113,7 @@ class SseLink(HttpLink):
         if not reply.is_success:
             raise self._failure(reply, "of the stream")
 
-    def fallback(self, failure: HttpFailure) -> None:
+    def fallback(self, failure: HttpFailure | None) -> None:
         return None
 
     async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:

@@ -15,7 +15,8 @@ from assay.protocol.codec import encode
 from assay.protocol.scope import Scope, Send
 from assay.revisions.revision import Revision
 
-from .port import Outgoing, Receiver, deliver
+from .message import Outgoing, deliver
+from .port import Receiver
 
 if TYPE_CHECKING:
     from assay.protocol.scope import Session
@@ -91,7 +92,7 @@ class MemoryLink:
     def cancel(self, notice: Notification, revision: Revision) -> None:
         return  # the handler runs in the task that was cancelled
 
-    def fallback(self, failure: HttpFailure) -> None:
+    def fallback(self, failure: HttpFailure | None) -> None:
         return
 
     async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:

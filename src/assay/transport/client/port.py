@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from assay.model.client_error import ClientError, HttpFailure, InvalidAnswer
-from assay.model.definition import ToolDefinition
-from assay.model.error import MalformedMessage
-from assay.model.jsonrpc import Envelope, ErrorReply, Notification, Reply, Request
-from assay.model.limits import Limits
-from assay.protocol.codec import decode
-from assay.revisions.revision import Revision
+from assay.model.client_error import ClientError, HttpFailure
 
-Outgoing = Request | Notification | Reply | ErrorReply
+if TYPE_CHECKING:  # a client imports this module before it connects, and those when it does
+    from assay.model.definition import ToolDefinition
+    from assay.model.jsonrpc import Envelope, Notification
+    from assay.revisions.revision import Revision
+
+    from .message import Outgoing
 
 REPEATABLE: Final = frozenset(
     {
@@ -99,6 +98,10 @@ class Authorizer(Protocol):
         """
         ...
 
+    def context(self) -> str:
+        """A line for the text of an error, if an authorization is in progress."""
+        ...
+
     async def close(self) -> None:
         """End an authorization in progress. Idempotent."""
         ...
@@ -146,8 +149,9 @@ class Link(Protocol):
         before any later message, unless leaving has cancelled the request. Returns what is left to do."""
         ...
 
-    def fallback(self, failure: HttpFailure) -> Link | None:
-        """A link of an older transport, if this failure to open says that the server may need it."""
+    def fallback(self, failure: HttpFailure | None) -> Link | None:
+        """A link of an older transport, if this failure to open says that the server may need it, or it is
+        known to."""
         ...
 
     async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
@@ -166,26 +170,3 @@ class Link(Protocol):
     async def close(self) -> None:
         """End the connection in bounded time. Idempotent."""
         ...
-
-
-def deliver(body: bytes, limits: Limits, receiver: Receiver) -> MalformedMessage | None:
-    """Decode what arrived and pass it on. Returns why it is not a message; the request it answers, if that is
-    readable, has failed then."""
-    try:
-        decoded = decode(body, limits)
-    except MalformedMessage as error:
-        _reject(error, receiver)
-        return error
-    problem = None
-    for message in decoded if isinstance(decoded, list) else (decoded,):
-        if isinstance(message, MalformedMessage):
-            _reject(message, receiver)
-            problem = message
-        else:
-            receiver.receive(message)
-    return problem
-
-
-def _reject(error: MalformedMessage, receiver: Receiver) -> None:
-    if isinstance(error.request_id, str):
-        receiver.fail(error.request_id, InvalidAnswer(f"the server's answer is invalid: {error.message}"))

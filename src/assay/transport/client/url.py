@@ -61,6 +61,11 @@ def _quoted(target: str) -> str:
     return quote(target, safe="/?&=%:@!$'()*+,;~-._")
 
 
+def absolute(address: Address) -> Address:
+    """With the whole URL in the request line, for a proxy."""
+    return address._replace(target=f"{address.scheme}://{address.authority}{address.target}")
+
+
 def redirected(address: Address, location: str) -> Address | None:
     """The address that a redirect leads to; None if that has another origin, which must not get our headers.
 

@@ -5,10 +5,28 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from assay.model.client_limits import ClientLimits
 
 from .http_head import check_headers, user_lines
+from .port import Authorizer
+from .proxy import Proxy
 from .url import Address
+
+
+class UrlOptions(Struct, frozen=True):
+    """How the user wants a URL to be reached."""
+
+    headers: Mapping[str, str] | None = None
+    tls: ssl.SSLContext | None = None
+    authorizer: Authorizer | None = None
+    proxy: Proxy | None = None
+    resume: float = 10.0
+    """Seconds to try to reach a stream again without receiving anything from it, after the first attempts."""
+
+
+DEFAULT: UrlOptions = UrlOptions()
 
 
 class UrlLink:
@@ -18,18 +36,15 @@ class UrlLink:
         ValueError: a header cannot be sent.
     """
 
-    def __init__(
-        self,
-        address: Address,
-        limits: ClientLimits,
-        headers: Mapping[str, str] | None = None,
-        tls: ssl.SSLContext | None = None,
-    ) -> None:
+    def __init__(self, address: Address, limits: ClientLimits, options: UrlOptions = DEFAULT) -> None:
         self._address = address
         self._limits = limits
         self._codec = limits.codec
-        self._user_lines = user_lines(check_headers(headers or {}))
-        self._tls = tls
+        self._user_lines = user_lines(check_headers(options.headers or {}))
+        self._tls = options.tls
+        self._authorizer = options.authorizer
+        self._proxy = options.proxy
+        self._resume = options.resume
 
     @property
     def endpoint(self) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import ssl
 from base64 import b64encode
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Final, cast
 
@@ -38,9 +37,10 @@ from assay.revisions.revision import Revision
 from .connect import connect, unreachable
 from .http_head import request_head
 from .http_hint import failure_hint
-from .port import REFUSALS, Authorizer, Outgoing, Receiver, RefusedRequest, deliver
+from .message import Outgoing, deliver
+from .port import REFUSALS, Receiver, RefusedRequest
 from .url import Address
-from .url_link import UrlLink
+from .url_link import DEFAULT, UrlLink, UrlOptions
 
 STRAY_CHARACTERS: Final = 500
 OFFER: Final = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -50,16 +50,8 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
     is_stateless = False
     is_process = False
 
-    def __init__(
-        self,
-        address: Address,
-        limits: ClientLimits,
-        headers: Mapping[str, str] | None = None,
-        tls: ssl.SSLContext | None = None,
-        authorizer: Authorizer | None = None,
-    ) -> None:
-        super().__init__(address, limits, headers, tls)
-        self._authorizer = authorizer
+    def __init__(self, address: Address, limits: ClientLimits, options: UrlOptions = DEFAULT) -> None:
+        super().__init__(address, limits, options)
         self._transport: asyncio.Transport | None = None
         self._peer = ""
         self._reader: MessageReader | None = None
@@ -93,7 +85,7 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         address, timeout = self._address, self._limits.connect_timeout
         key = b64encode(os.urandom(16))
         self._handshake = _Handshake(address, key, self._limits.head_bytes)
-        await connect(lambda: self, address, self._tls, timeout)
+        await connect(lambda: self, address, self._tls, timeout, proxy=self._proxy)
         try:
             head = request_head("GET", address, self._user_lines + lines + _offer(key))
             self._write(head.encode("latin-1"))
@@ -116,7 +108,7 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
         if self._reader is not None:
             self._write(frame(TEXT, encode(notice), mask=os.urandom(4)))
 
-    def fallback(self, failure: HttpFailure) -> None:
+    def fallback(self, failure: HttpFailure | None) -> None:
         return
 
     async def follow(self, revision: Revision, opened: Callable[[], None]) -> None:
@@ -133,7 +125,8 @@ class WebSocketLink(UrlLink, asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         name = transport.get_extra_info("peername")
-        self._peer = str(name[0]) if isinstance(name, tuple) else ""
+        is_direct = isinstance(name, tuple) and self._proxy is None  # otherwise it is that of the proxy
+        self._peer = str(name[0]) if is_direct else ""
         self._ended.clear()
 
     def data_received(self, data: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,6 +24,8 @@ from .stop_signal import StopSignal
 
 BACKLOG: Final = 2048
 """Connections that the kernel holds until they are accepted."""
+PASSED: Final = 3
+"""The descriptor of a socket that a service manager passes, by the convention of systemd."""
 ACCEPTED_AT_ONCE: Final = 100
 """Connections that asyncio accepts in one turn. It also tries, and fails, that often if no more files can be
 opened."""
@@ -107,6 +110,9 @@ async def serve(
 
 
 def listen(host: str, port: int) -> socket.socket:
+    """A listening socket: that of a service manager, if it passed one, else a new one."""
+    if (os.environ.get("LISTEN_PID"), os.environ.get("LISTEN_FDS")) == (str(os.getpid()), "1"):
+        return socket.socket(fileno=PASSED)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol is named because asyncio sets TCP_NODELAY only on sockets that say they are TCP.
     bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

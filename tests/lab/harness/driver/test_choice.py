@@ -10,11 +10,12 @@ from assay.lab.harness.driver.choice import (
     TOOLS,
     SafeRequest,
     argument_sets,
+    calls_that_log,
     matching_tools,
     safe_requests_for,
     uris_of,
 )
-from assay.lab.harness.subject.facts import Facts
+from assay.lab.harness.subject.facts import Facts, ToolCalls
 from assay.revisions.registry import REVISIONS
 
 DATE = REVISIONS[-1].date
@@ -99,3 +100,28 @@ def test_tools_that_need_fewer_arguments_come_first() -> None:
 def test_a_server_without_harmless_items_does_not_meet_the_need() -> None:
     assert not A_SAFE_REQUEST.met(Facts("any", tools=[{"name": "delete"}]))
     assert A_SAFE_REQUEST.met(Facts("any", resources=[{"uri": "a:b"}]))
+
+
+def test_calls_that_log_are_those_that_did() -> None:
+    tools = [
+        tool("log_all", annotations=READ),
+        tool("quiet", annotations=READ),
+        tool("slow", annotations=READ),
+    ]
+    calls = {
+        "log_all": ToolCalls(works=True, seconds=0.1),
+        "quiet": ToolCalls(works=True, seconds=0.2, logs=True),
+        "slow": ToolCalls(works=True, slow=True, logs=True),
+    }
+    chosen = calls_that_log(Facts(DATE, tools=tools, calls=calls))
+    assert [each.params["name"] for each in chosen] == ["quiet"]
+
+
+def test_before_any_call_tools_that_speak_of_logs_are_expected_to_log() -> None:
+    tools = [
+        tool("logEach", annotations=READ),
+        tool("login", annotations=READ),
+        tool("a", "Logs it", annotations=READ),
+    ]
+    chosen = calls_that_log(Facts(DATE, tools=tools))
+    assert [each.params["name"] for each in chosen] == ["logEach", "a"]

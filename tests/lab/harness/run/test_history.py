@@ -41,4 +41,4 @@ def test_trend_is_bounded(tmp_path: Path) -> None:
 def test_page_shows_the_trend(tmp_path: Path) -> None:
     store(tmp_path, 1, FAILED)
     page = renderer("html")(with_history(PASSED, store(tmp_path, 2, PASSED)))
-    assert "broken rules in the last 2 runs" in page and "1 to 0 failures" in page
+    assert "broken rules in the last 2 runs" in page and "0 failures, at first 1" in page

@@ -28,6 +28,7 @@ UNSTEADY: Final = re.compile(
     r"uninstall|unload|unregister|update)s?\b",
     re.IGNORECASE,
 )
+LOGGING: Final = re.compile(r"\blog(s|ging|ged)?\b", re.IGNORECASE)
 _BETWEEN_WORDS: Final = re.compile(r"[_\-./]|(?<=[a-z])(?=[A-Z])")
 TOOLS: Final = 5
 OTHERS: Final = 2
@@ -136,6 +137,18 @@ def calls_with_progress(facts: Facts) -> list[SafeRequest]:
     tools = [tool for tool in facts.callable_tools if facts.calls_of(tool).progress]
     tools.sort(key=lambda tool: facts.calls_of(tool).seconds)
     return [_call(tool, facts.arguments_for(tool)) for tool in tools[:1]]
+
+
+def calls_that_log(facts: Facts) -> list[SafeRequest]:
+    """The quickest calls that sent log messages; before any call, those of tools that speak of them."""
+    tools = [tool for tool in facts.callable_tools if _logs(tool, facts)]
+    tools.sort(key=lambda tool: (facts.calls_of(tool).seconds, len(facts.arguments_for(tool))))
+    return [_call(tool, facts.arguments_for(tool)) for tool in tools[:OTHERS]]
+
+
+def _logs(tool: dict[str, Any], facts: Facts) -> bool:
+    calls = facts.calls_of(tool)
+    return calls.logs if calls.works else bool(LOGGING.search(_description(tool)))
 
 
 def steady_tools(facts: Facts) -> list[dict[str, Any]]:

@@ -79,14 +79,17 @@ class Peer:
             elif message.shape is Shape.REQUEST and not self.closed:
                 self._background(self._respond(message))
             elif message.shape is Shape.NOTIFICATION:
-                self._note_progress(message)
+                self._count(message)
                 self._notifications.take(message)
 
-    def _note_progress(self, message: Message) -> None:
+    def _count(self, message: Message) -> None:
         if message.method == "notifications/progress":
             token = message.params.get("progressToken")
             for pending in self._pending:
                 pending.progress += pending.token is not None and same_id(pending.token, token)
+        elif message.method == "notifications/message":
+            for pending in self._pending:
+                pending.logs += 1
 
     def ended(self, channel: str) -> None:
         for pending in list(self._pending):

@@ -45,6 +45,8 @@ class Pending:
         """The progress token, if the request has one."""
         self.progress = 0
         """How many notifications of progress have come."""
+        self.logs = 0
+        """How many log messages came while it was open."""
         self.sent: Sent | None = None
         self.over: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
         """Done when the request is answered."""

@@ -34,7 +34,7 @@ from assay.lab.harness.verdict import CheckResult, Outcome
 from assay.revisions.revision import Revision
 
 from .conclusion import UNOBSERVED, outcome_of
-from .folding import consequences_folded
+from .folding import consequences_folded, exit_explained
 from .plan import Cell
 from .run import CellResult
 
@@ -193,7 +193,7 @@ def judge(suite: Suite, checks: Sequence[Check], trace: Trace) -> list[CheckResu
     results = [
         result for check in applicable for result in run_check(check, trace, suite.requirements, breaches)
     ]
-    return consequences_folded(results, breaches, suite.requirements)
+    return exit_explained(consequences_folded(results, breaches, suite.requirements))
 
 
 def not_applicable(cell: Cell) -> CellResult:

@@ -14,7 +14,6 @@ from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.links.broken_off import Gone
 from assay.lab.harness.reason import Reason, ReasonKind, stored
 from assay.lab.harness.run.conclusion import UNOBSERVED, outcome_of
-from assay.lab.harness.run.folding import exit_explained
 from assay.lab.harness.run.plan import Cell
 from assay.lab.harness.run.recording import judge, not_applicable, now
 from assay.lab.harness.run.run import CellResult
@@ -113,7 +112,7 @@ def _setup(cell: Cell, stage: ClientStage) -> ClientSetup:
 
 def _judge(cell: Cell, suite: Suite, trace: Trace, *, broke_off: bool) -> CellResult:
     scenario = cell.scenario
-    checks = exit_explained(judge(suite, suite.judging(scenario), trace))
+    checks = judge(suite, suite.judging(scenario), trace)
     return CellResult(
         scenario=scenario.id,
         title=scenario.title,

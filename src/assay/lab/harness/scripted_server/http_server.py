@@ -71,12 +71,12 @@ class HttpServer:
     def origin(self) -> str:
         return f"http://{HOST}:{self.port}"
 
-    async def start(self) -> str:
-        """Start listening and return the origin.
+    async def start(self, port: int = 0) -> str:
+        """Start listening, on any free port by default, and return the origin.
 
         Listens on IPv4 and IPv6, because clients resolve `localhost` to either of them.
         """
-        self.port = await self._connections.listen()
+        self.port = await self._connections.listen(port=port)
         with contextlib.suppress(OSError):
             await self._connections.listen("::1", self.port)
         return self.origin

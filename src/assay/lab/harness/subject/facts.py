@@ -35,6 +35,8 @@ class ToolCalls(Struct, omit_defaults=True):
     """It took longer than the patience: only a scenario that cancels it calls it again."""
     progress: bool = False
     """Whether it reported progress."""
+    logs: bool = False
+    """Whether it sent log messages."""
     error: str = ""
     """What the server answered last, if no call succeeded."""
 

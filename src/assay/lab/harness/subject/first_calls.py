@@ -15,12 +15,13 @@ from typing import Any, Final
 from assay.lab.harness.driver.argument import candidates
 from assay.lab.harness.driver.cancellation import cancel
 from assay.lab.harness.driver.known_values import KnownValues
-from assay.lab.harness.driver.message_meta import param_headers
+from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, param_headers
 from assay.lab.harness.driver.peer import Peer, Pending, Reply
 from assay.lab.harness.driver.plausible import seems_to_change, seems_to_remove
 from assay.lab.harness.driver.stage import Stage
 from assay.lab.harness.links.broken_off import BrokenOff
 from assay.lab.harness.trace.json_schema import value_problem
+from assay.lab.harness.trace.message import LEVELS
 
 from .facts import Facts, Permission, ToolCalls, permission_for
 
@@ -146,8 +147,14 @@ class FirstCalls:
         if not error:
             self._known.learn(reply.result, tool["name"], arguments)
         slow = seconds > self._stage.patience
-        reported = pending.progress > 0
-        return ToolCalls(works=not error, seconds=seconds, slow=slow, progress=reported, error=error)
+        return ToolCalls(
+            works=not error,
+            seconds=seconds,
+            slow=slow,
+            progress=pending.progress > 0,
+            logs=pending.logs > 0,
+            error=error,
+        )
 
     async def _open(self) -> Peer:
         if self._peer is None or self._peer.broken is not None or self._peer.closed:
@@ -157,6 +164,8 @@ class FirstCalls:
     async def _start(self, peer: Peer, tool: dict[str, Any], arguments: Arguments) -> Pending:
         # A tool that reports progress gets more time.
         meta = {"progressToken": f"first-call-{peer.next_id()}"}
+        if peer.revision.logs_on_demand:
+            meta[LOG_LEVEL_KEY] = LEVELS[0]
         params = {"name": tool["name"], "arguments": arguments, "_meta": meta}
         headers = param_headers(tool, arguments) if peer.revision.http.mirrored else {}
         return await peer.start("tools/call", params, headers=headers)

@@ -10,7 +10,9 @@ from assay.lab.harness.transport import Transport
 
 PUBLISHER: Final = "io.modelcontextprotocol.registry/publisher-provided"
 PROFILE: Final = "dev.assay/profile"
-PROFILE_ID: Final = "intelgraph/2025-10"
+PROFILE_ID: Final = "intelgraph/2026-11"
+PROFILE_IDS: Final = ("intelgraph/2025-10", PROFILE_ID)
+"""The editions that an entry may name; the last one is written."""
 VERSION: Final = "dev.assay/version"
 """`_meta` key of a prompt's version and digest."""
 TRANSPORTS: Final[Mapping[Transport, str]] = {

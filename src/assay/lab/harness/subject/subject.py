@@ -60,10 +60,14 @@ class CommandSubject:
 
     transport = Transport.STDIO
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        self.name = shlex.join(command)
-        self._command = tuple(command)
-        self._environment = environment
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None, *, name: str = ""
+    ) -> None:
+        """`name` is the command as people know it, where a launcher starts it."""
+        self.name = name or shlex.join(command)
+        self.command = tuple(command)
+        self.environment = dict(environment or {})
+        """Further variables of the process."""
 
     async def start(self) -> None:
         """Nothing to do: connections start processes."""
@@ -71,7 +75,7 @@ class CommandSubject:
     async def stop(self) -> None: ...
 
     async def spawn(self, on_error: Callable[[bytes], None]) -> Wire:
-        return await Process.start(self._command, on_error=on_error, environment=self._environment)
+        return await Process.start(self.command, on_error=on_error, environment=self.environment)
 
     def separate(self) -> UrlSubject | None:
         return None
@@ -249,12 +253,19 @@ class AnnouncedSubject(UrlSubject):
         raise Unreachable(describe_exit(await process.wait()), self.stderr_tail())
 
 
+def serve_command(target: str, transport: Transport, *options: str) -> tuple[str, ...]:
+    """The command that serves a Python file, or a bundled server, on one transport."""
+    command = (sys.executable, "-m", "assay", "serve", target, *options)
+    return (
+        command if transport is Transport.STDIO else (*command, "--transport", str(transport), "--port", "0")
+    )
+
+
 def served(
     target: str, transport: Transport, *options: str, environment: Mapping[str, str] | None = None
 ) -> Subject:
     """A server in a Python file, or a bundled one, run by `assay serve` in a separate process."""
-    command = (sys.executable, "-m", "assay", "serve", target, *options)
+    command = serve_command(target, transport, *options)
     if transport is Transport.STDIO:
         return CommandSubject(command, environment)
-    listening = (*command, "--transport", str(transport), "--port", "0")
-    return AnnouncedSubject(listening, transport=transport, environment=environment)
+    return AnnouncedSubject(command, transport=transport, environment=environment)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from hashlib import sha256
 from typing import Any, Final
+
+import rfc8785
 
 FORM: Final = re.compile(r"sha256:[0-9a-f]{64}")
 DESCRIPTION: Final = "sha256: and 64 hexadecimal digits"
@@ -16,11 +17,10 @@ def digest_of(data: bytes) -> str:
 
 
 def canonical_json(value: Any) -> bytes | None:
-    """Sorted keys, no spaces, UTF-8; None if JSON cannot express the value, such as infinity."""
+    """RFC 8785; None if it cannot express the value, such as infinity."""
     try:
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return text.encode()
-    except (TypeError, ValueError, RecursionError):
+        return rfc8785.dumps(value)
+    except (rfc8785.CanonicalizationError, TypeError, ValueError, RecursionError):
         return None
 
 

@@ -12,8 +12,8 @@ from assay.lab.harness.trace.trace import Call
 
 UNAUTHORIZED: Final = 401
 MANIFESTS: Final = tuple(f"/.well-known/mcp-{kind}" for kind in ("tools", "resources", "prompts"))
-SERVER: Final = f"{WITH_TOKENS} reference --profile intelgraph"
-CERTIFIED_SERVER: Final = f"{WITH_CERTIFICATES} reference --profile intelgraph"
+SERVER: Final = f"{WITH_TOKENS} reference --profile intelgraph --no-ledger"
+CERTIFIED_SERVER: Final = f"{WITH_CERTIFICATES} reference --profile intelgraph --no-ledger"
 
 
 def without_token(trace: Trace) -> Iterator[Call]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -44,10 +45,11 @@ async def drive_ids(stage: Stage) -> None:
     peer = await stage.open()
     for request_id in IDS:
         await peer.request(stage.plain, request_id=request_id)
-    # Ids that differ only in type, at the same time: several pairs, since a server may be quick.
-    numbers = range(4711, 4715)
+    # Ids that differ only in type: several pairs, all sent at once, since a server may be quick.
+    numbers = range(4711, 4719)
     pairs = [request_id for number in numbers for request_id in (number, str(number))]
-    for pending in [await peer.start(stage.plain, request_id=request_id) for request_id in pairs]:
+    started = [peer.start(stage.plain, request_id=request_id) for request_id in pairs]
+    for pending in await asyncio.gather(*started):
         await peer.answer(pending)
 
 

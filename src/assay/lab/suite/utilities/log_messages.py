@@ -20,12 +20,13 @@ from assay.lab.harness import (
     result_reply,
     scenario,
 )
-from assay.lab.harness.driver.choice import A_SAFE_REQUEST, safe_requests_for
+from assay.lab.harness.driver.choice import A_SAFE_REQUEST, SafeRequest, calls_that_log, safe_requests_for
 from assay.lab.harness.driver.list_change import announced_lists
 from assay.lab.harness.driver.message_meta import LOG_LEVEL_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.need import Need, declares
 from assay.lab.harness.sabotage.saboteur import LocalAnswer, meta_of, params_of
+from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import LEVELS, Message, severity
 from assay.lab.harness.trace.order import is_later, open_requests
@@ -53,7 +54,7 @@ async def drive_log_levels(stage: Stage) -> None:
     peer = await stage.open()
     level = {LOG_LEVEL_KEY: LEVEL} if stage.revision.logs_on_demand else {}
     await _set_level(peer, LEVEL)
-    for number, safe in enumerate(safe_requests_for(stage.facts)):
+    for number, safe in enumerate(_requests(stage.facts)):
         await safe.ask(peer, {"progressToken": f"token {number}", **level})
     await _set_level(peer, UNKNOWN_LEVEL)
 
@@ -77,8 +78,14 @@ async def drive_two_levels(stage: Stage) -> None:
     quiet, verbose = await stage.open(), await stage.open()
     await quiet.request(SET_LEVEL, {"level": LEVEL})
     await verbose.request(SET_LEVEL, {"level": LEVELS[0]})
-    for number, safe in enumerate(safe_requests_for(stage.facts)):
+    for number, safe in enumerate(_requests(stage.facts)):
         await safe.ask(quiet, {"progressToken": number})
+
+
+def _requests(facts: Facts) -> list[SafeRequest]:
+    """The usual requests, and one that is known to log: only log messages show whether a level has effect."""
+    usual = safe_requests_for(facts)
+    return [*(safe for safe in calls_that_log(facts) if safe not in usual), *usual]
 
 
 FILTERS: Final = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}

@@ -1,8 +1,5 @@
-"""The everything server: every feature of MCP once, with the names and texts that conformance suites expect.
-
-It also shows everything that a server can do, with public names only. Clients see the first line of each
-docstring. Handlers are `async def` because none of them blocks; `def` handlers would run in threads.
-"""
+"""The fixtures of the protocol itself. Handlers are `async def` because none of them blocks; `def` handlers
+would run in threads."""
 
 from __future__ import annotations
 
@@ -394,7 +391,3 @@ async def test_prompt_with_image() -> list[Image | Text]:
 @server.completion("test_prompt_with_arguments", "arg2")
 async def suggestions() -> list[str]:
     return SUGGESTIONS
-
-
-if __name__ == "__main__":
-    server.run()

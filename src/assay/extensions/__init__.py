@@ -1,0 +1,1 @@
+"""Extensions of the protocol as values. Each is a module with an `EXTENSION`; `registry` finds them."""

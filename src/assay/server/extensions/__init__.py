@@ -1,0 +1,1 @@
+"""What serves extensions: one module for each."""
