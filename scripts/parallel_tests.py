@@ -4,7 +4,7 @@ One process collects all tests, and then forks workers, each of which runs one t
 everything is imported and collected once. pytest-xdist would do that in each of its processes, and send
 messages for each test: a third of the CPU time of many thousand quick tests.
 
-Arguments are those of pytest.
+Arguments are those of pytest, and `--dearest N`, which lists the N test files that take most CPU time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import gc
 import os
 import pickle
 import random
+import resource
 import selectors
 import signal
 import socket
 import sys
 import tempfile
+import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,7 +30,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 import pytest
 from _pytest.runner import runtestprotocol
 
-from tests.driving.warm_python import warm_python
+from tests.driving.warm_python import processor_times, warm_python
 
 TESTS: Final = Path(__file__).parents[1] / "tests"
 APART: Final = (TESTS / "meta", TESTS / "system")
@@ -36,6 +39,7 @@ PROCESSES: Final = 2 * (os.cpu_count() or 1)
 """More than cores: many tests wait for processes that they started."""
 OPTIONS: Final = ("-q", "-p", "no:cacheprovider", *(f"--ignore={folder}" for folder in APART))
 SEED: Final = "--randomly-seed="
+DEAREST: Final = "list the test files that take most CPU time"
 CRASHED: Final = "the process that ran {} ended with status {}: the outcome of its tests is lost"
 
 
@@ -71,6 +75,14 @@ class TestFile:
         return any(self.items[0].iter_markers("long"))
 
 
+class Outcome(NamedTuple):
+    """What a worker tells of a file."""
+
+    reports: list[Any]
+    seconds: float
+    processor_seconds: float
+
+
 class Distribution:
     """A plugin of pytest that has workers run the collected tests, and reports their results."""
 
@@ -79,6 +91,15 @@ class Distribution:
         self._selector = selectors.DefaultSelector()
         self._running: dict[Worker, TestFile] = {}
         self._started = 0
+        self._outcomes: dict[str, Outcome] = {}
+
+    def pytest_addoption(self, parser: pytest.Parser) -> None:
+        parser.addoption("--dearest", type=int, default=0, metavar="N", help=DEAREST)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if count := terminalreporter.config.option.dearest:
+            for line in dearest(self._outcomes, count):
+                terminalreporter.write_line(line)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if session.testsfailed or session.config.option.collectonly or not session.items:
@@ -122,8 +143,10 @@ class Distribution:
                 if data is None:
                     self._replace(session, worker)
                     continue
-                self._running.pop(worker, None)
-                for content in pickle.loads(data):
+                outcome: Outcome = pickle.loads(data)
+                if file := self._running.pop(worker, None):
+                    self._outcomes[file.path] = outcome
+                for content in outcome.reports:
                     log(session, report_of(session, content))
                 yield worker
 
@@ -227,11 +250,13 @@ def work(session: pytest.Session, connection: socket.socket, directory: Path) ->
         files = {file.path: file for file in in_order(session.items)}
         reports = Reports()
         session.config.pluginmanager.register(reports)
-        send(connection, pickle.dumps([]))
+        send(connection, pickle.dumps(Outcome([], 0, 0)))
         while path := received(connection):
+            begin, processor_begin = time.monotonic(), processor_seconds()
             run_file(files[pickle.loads(path)], session.config)
             contents = [serialized(report, session.config) for report in reports.taken()]
-            send(connection, pickle.dumps(contents))
+            spent = time.monotonic() - begin, processor_seconds() - processor_begin
+            send(connection, pickle.dumps(Outcome(contents, *spent)))
         code = 0
     except BaseException:
         sys.excepthook(*sys.exc_info())
@@ -254,6 +279,25 @@ def own_state(config: pytest.Config, directory: Path) -> None:
 def run_file(file: TestFile, config: pytest.Config) -> None:
     for item, following in zip(file.items, [*file.items[1:], None], strict=True):
         config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+
+
+def processor_seconds() -> float:
+    """CPU time of this process and of those that it has started and waited for."""
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def dearest(outcomes: dict[str, Outcome], count: int) -> list[str]:
+    """The files that took most CPU time, with that of the processes that the fork server started for them."""
+    forked = processor_times()
+    times = Counter({path: outcome.processor_seconds for path, outcome in outcomes.items()})
+    times.update(forked)
+    lines = [
+        f"{seconds:8.2f} {outcomes[path].seconds if path in outcomes else 0:8.2f}  {path}"
+        for path, seconds in times.most_common(count)
+    ]
+    total = f"{times.total():8.2f} {'':8}  all files, {sum(forked.values()):.2f} of it in forked servers"
+    return ["  CPU s   wall s", *lines, total]
 
 
 def serialized(report: pytest.TestReport, config: pytest.Config) -> Any:

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 FORK_SERVER = Path(__file__).with_name("fork_server.py")
@@ -75,3 +76,12 @@ def warm_python() -> str:
     command.write_text(COMMAND.format(python=sys.executable, address=os.fspath(address)), "utf-8")
     command.chmod(0o700)
     return str(command)
+
+
+def processor_times() -> Counter[str]:
+    """CPU seconds of the children that have ended, by the test file that asked for them."""
+    times: Counter[str] = Counter()
+    for line in Path(warm_python()).with_name("socket.log").read_text("utf-8").splitlines():
+        seconds, _, test = line.partition(" ")
+        times[test.partition("::")[0] or "(no test)"] += float(seconds)
+    return times
