@@ -35,7 +35,7 @@ from tests.driving.warm_python import processor_times, warm_python
 TESTS: Final = Path(__file__).parents[1] / "tests"
 APART: Final = (TESTS / "meta", TESTS / "system")
 """`make check` and `make system` run these."""
-PROCESSES: Final = 3 * (os.cpu_count() or 1)
+PROCESSES: Final = 2 * (os.cpu_count() or 1)
 """More than cores: many tests wait for processes that they started."""
 OPTIONS: Final = ("-q", "-p", "no:cacheprovider", *(f"--ignore={folder}" for folder in APART))
 SEED: Final = "--randomly-seed="
