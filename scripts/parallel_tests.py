@@ -37,6 +37,8 @@ APART: Final = (TESTS / "meta", TESTS / "system")
 """`make check` and `make system` run these."""
 PROCESSES: Final = 2 * (os.cpu_count() or 1)
 """More than cores: many tests wait for processes that they started."""
+BESIDE: Final = os.cpu_count() or 1
+"""Further processes, for files that do little but wait (`pytestmark = pytest.mark.waits`)."""
 OPTIONS: Final = ("-q", "-p", "no:cacheprovider", *(f"--ignore={folder}" for folder in APART))
 SEED: Final = "--randomly-seed="
 DEAREST: Final = "list the test files that take most CPU time"
@@ -62,6 +64,8 @@ def new_seed() -> int:
 class Worker(NamedTuple):
     process: int
     connection: socket.socket
+    beside: bool
+    """Whether it only runs files that mostly wait."""
 
 
 @dataclass
@@ -74,9 +78,13 @@ class TestFile:
     def is_long(self) -> bool:
         return any(self.items[0].iter_markers("long"))
 
+    @property
+    def waits(self) -> bool:
+        return any(self.items[0].iter_markers("waits"))
+
 
 class Outcome(NamedTuple):
-    """What a worker tells of a file."""
+    """What a worker reports of a file that it ran."""
 
     reports: list[Any]
     seconds: float
@@ -98,7 +106,7 @@ class Distribution:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if count := terminalreporter.config.option.dearest:
-            for line in dearest(self._outcomes, count):
+            for line in dearest(self._outcomes, count, processor_times()):
                 terminalreporter.write_line(line)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -108,20 +116,21 @@ class Distribution:
         gc.enable()
         waiting = in_order(session.items)
         try:
-            for _ in range(min(PROCESSES, len(waiting))):
-                self._start(session)
+            beside = min(BESIDE, sum(file.waits for file in waiting))
+            for number in range(min(PROCESSES + beside, len(waiting))):
+                self._start(session, beside=number < beside)
             for worker in self._idle(session):
                 if session.shouldfail or session.shouldstop:
                     raise session.Failed(session.shouldfail or session.shouldstop)
-                if waiting:
-                    self._assign(worker, waiting.pop(0))
-                elif not self._running:
+                if file := next_for(worker, waiting):
+                    self._assign(worker, file)
+                elif not waiting and not self._running:
                     break
         finally:
             self._end()
         return True
 
-    def _start(self, session: pytest.Session) -> None:
+    def _start(self, session: pytest.Session, *, beside: bool) -> None:
         ours, theirs = socket.socketpair()
         self._started += 1
         directory = self._directory / str(self._started)
@@ -132,7 +141,7 @@ class Distribution:
             ours.close()
             work(session, theirs, directory)
         theirs.close()
-        self._selector.register(ours, selectors.EVENT_READ, Worker(process, ours))
+        self._selector.register(ours, selectors.EVENT_READ, Worker(process, ours, beside))
 
     def _idle(self, session: pytest.Session) -> Iterator[Worker]:
         """Each worker as soon as it has nothing to do."""
@@ -162,7 +171,7 @@ class Distribution:
         path = self._running.pop(worker).path
         reason = CRASHED.format(path, status)
         log(session, pytest.TestReport(path, (path, None, path), {}, "failed", reason, "call"))
-        self._start(session)
+        self._start(session, beside=worker.beside)
 
     def _end(self) -> None:
         workers = [key.data for key in self._selector.get_map().values()]
@@ -180,12 +189,21 @@ class Distribution:
 
 
 def in_order(items: list[pytest.Item]) -> list[TestFile]:
-    """The files; those that take long first, so that no worker is left with one of them at the end."""
+    """The files; those that take long first, so that no worker is left with one of them at the end, and those
+    that wait last."""
     files: dict[str, TestFile] = {}
     for item in items:
         path = item.nodeid.partition("::")[0]
         files.setdefault(path, TestFile(path, [])).items.append(item)
-    return sorted(files.values(), key=lambda file: not file.is_long)
+    return sorted(files.values(), key=lambda file: (file.waits, not file.is_long))
+
+
+def next_for(worker: Worker, waiting: list[TestFile]) -> TestFile | None:
+    """Taken from the files that wait for a process."""
+    if not worker.beside:
+        return waiting.pop(0) if waiting else None
+    first = next((number for number, file in enumerate(waiting) if file.waits), None)
+    return None if first is None else waiting.pop(first)
 
 
 def prepare_hypothesis() -> None:
@@ -287,17 +305,15 @@ def processor_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def dearest(outcomes: dict[str, Outcome], count: int) -> list[str]:
+def dearest(outcomes: dict[str, Outcome], count: int, forked: Counter[str]) -> list[str]:
     """The files that took most CPU time, with that of the processes that the fork server started for them."""
-    forked = processor_times()
-    times = Counter({path: outcome.processor_seconds for path, outcome in outcomes.items()})
-    times.update(forked)
+    times = Counter({path: each.processor_seconds + forked[path] for path, each in outcomes.items()})
     lines = [
-        f"{seconds:8.2f} {outcomes[path].seconds if path in outcomes else 0:8.2f}  {path}"
-        for path, seconds in times.most_common(count)
+        f"{seconds:8.2f} {outcomes[path].seconds:8.2f}  {path}" for path, seconds in times.most_common(count)
     ]
-    total = f"{times.total():8.2f} {'':8}  all files, {sum(forked.values()):.2f} of it in forked servers"
-    return ["  CPU s   wall s", *lines, total]
+    share = sum(forked[path] for path in outcomes)
+    total = f"{times.total():8.2f} {'':8}  all files, {share:.2f} of it in processes of the fork server"
+    return ["   CPU s   wall s", *lines, total]
 
 
 def serialized(report: pytest.TestReport, config: pytest.Config) -> Any:

@@ -33,6 +33,8 @@ from tests.certify.runs import run as stored_run
 from tests.certify.test_conclusion import PROFILE, newest_only, perfect, traced
 from tests.certify.test_metrics import SHOOTOUT
 
+pytestmark = pytest.mark.waits
+
 GOOD = Evidence(Verdict.SUCCESS, "shown")
 EVIDENCE = [demand.id for demand in PROFILE.demands if demand.by in ("evidence", "measurement")]
 MEASURED = {demand.id: demand for demand in PROFILE.demands if demand.limit}

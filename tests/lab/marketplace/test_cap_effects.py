@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.trace.digest import digest_of, digest_of_json
 from assay.lab.marketplace.capabilities.effect import fresh_arguments, names
 from tests.lab.marketplace.cap_judging import Said, judged, trace_of, verdicts
@@ -173,12 +174,14 @@ def test_only_effects_on_files_name_files() -> None:
 def test_arguments_are_fresh_in_their_last_open_text() -> None:
     texts = {"name": {"type": "string"}, "text": {"type": "string", "description": "What to write"}}
     tool = {"inputSchema": {"type": "object", "properties": texts, "required": ["name", "text"]}}
-    one, other = fresh_arguments(tool, "one"), fresh_arguments(tool, "other")
-    assert one["name"] == other["name"]
+    usual = arguments_for(tool)
+    one, other = fresh_arguments(tool, usual, "one"), fresh_arguments(tool, usual, "other")
+    assert one["name"] == other["name"] == usual["name"]
+    assert usual == arguments_for(tool), "what worked is used again as it was"
     assert one["text"] != other["text"]
 
 
 def test_arguments_that_a_schema_binds_stay_as_they_are() -> None:
     kinds = {"kind": {"type": "string", "enum": ["a", "b"]}}
     tool = {"inputSchema": {"type": "object", "properties": kinds, "required": ["kind"]}}
-    assert fresh_arguments(tool, "one") == {"kind": "a"}
+    assert fresh_arguments(tool, arguments_for(tool), "one") == {"kind": "a"}

@@ -31,6 +31,8 @@ from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.warm_python import warm_python
 
+pytestmark = pytest.mark.waits
+
 SLOW = """
 import json, sys
 for line in sys.stdin:

@@ -15,6 +15,8 @@ from assay.lab.target import Command
 from tests.driving.warm_python import warm_python
 from tests.lab.traces import stdio_trace
 
+pytestmark = pytest.mark.waits
+
 # `crawl` never answers, `steps` reports progress, and each line that comes is logged in a file.
 SERVER = """
 import json, sys, threading

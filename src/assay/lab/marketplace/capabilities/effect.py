@@ -13,7 +13,6 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from assay.lab.harness import Stage, Trace
-from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.subject.disk import difference
 from assay.lab.harness.subject.facts import hints
@@ -184,13 +183,14 @@ async def call_observed(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
         BrokenOff: no answer, or the directories cannot be read.
     """
     disk = stage.out_of_band.disk
+    arguments = stage.facts.arguments_for(tool)
     if disk is None:
-        await peer.call(tool, fresh_arguments(tool, peer.revision.date))
+        await peer.call(tool, fresh_arguments(tool, arguments, peer.revision.date))
         return
     before = await asyncio.to_thread(disk.state)
     number = peer.next_id()
     # Only text that no file has yet makes a write visible.
-    await peer.call(tool, fresh_arguments(tool, repr(sorted(before.items()))), request_id=number)
+    await peer.call(tool, fresh_arguments(tool, arguments, repr(sorted(before.items()))), request_id=number)
     changes = difference(before, await asyncio.to_thread(disk.state))
     stage.note(
         DISK,
@@ -202,9 +202,9 @@ async def call_observed(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
     )
 
 
-def fresh_arguments(tool: dict[str, Any], unlike: str) -> dict[str, Any]:
+def fresh_arguments(tool: dict[str, Any], usual: dict[str, Any], unlike: str) -> dict[str, Any]:
     """Arguments with new text in the last unrestricted string: names usually come before contents."""
-    arguments = arguments_for(tool)
+    arguments = dict(usual)
     properties = as_object(as_object(tool.get("inputSchema")).get("properties"))
     unrestricted = [name for name in arguments if _is_unrestricted(as_object(properties.get(name)))]
     for name in unrestricted[-1:]:
