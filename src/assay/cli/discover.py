@@ -104,7 +104,7 @@ def _as_json(servers: Sequence[Configured], answers: Sequence[str]) -> Iterator[
         document = {"host": server.host, "file": str(server.path), "name": server.name}
         document |= {"problem": server.problem} if server.entry is None else {"server": _shown(server)}
         documents.append(document | ({"answer": answer} if answer else {}))
-    yield json.dumps({"servers": documents}, indent=2, ensure_ascii=False)
+    yield from json.dumps({"servers": documents}, indent=2, ensure_ascii=False).splitlines()
 
 
 async def _start(servers: Sequence[Configured], timeout: float) -> list[str]:
