@@ -20,8 +20,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -305,14 +304,13 @@ def processor_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def dearest(outcomes: dict[str, Outcome], count: int, forked: Counter[str]) -> list[str]:
+def dearest(outcomes: dict[str, Outcome], count: int, forked: Mapping[str, float]) -> list[str]:
     """The files that took most CPU time, with that of the processes that the fork server started for them."""
-    times = Counter({path: each.processor_seconds + forked[path] for path, each in outcomes.items()})
-    lines = [
-        f"{seconds:8.2f} {outcomes[path].seconds:8.2f}  {path}" for path, seconds in times.most_common(count)
-    ]
-    share = sum(forked[path] for path in outcomes)
-    total = f"{times.total():8.2f} {'':8}  all files, {share:.2f} of it in processes of the fork server"
+    times = {path: each.processor_seconds + forked.get(path, 0) for path, each in outcomes.items()}
+    first = sorted(times, key=lambda path: -times[path])[:count]
+    lines = [f"{times[path]:8.2f} {outcomes[path].seconds:8.2f}  {path}" for path in first]
+    share = sum(seconds for path, seconds in forked.items() if path in outcomes)
+    total = f"{sum(times.values()):8.2f} {'':8}  all files, {share:.2f} of it in processes of the fork server"
     return ["   CPU s   wall s", *lines, total]
 
 

@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from pathlib import Path
 
 FORK_SERVER = Path(__file__).with_name("fork_server.py")
@@ -78,10 +77,11 @@ def warm_python() -> str:
     return str(command)
 
 
-def processor_times() -> Counter[str]:
+def processor_times() -> dict[str, float]:
     """CPU seconds of the children that have ended, by the test file that asked for them."""
-    times: Counter[str] = Counter()
+    times: dict[str, float] = {}
     for line in Path(warm_python()).with_name("socket.log").read_text("utf-8").splitlines():
         seconds, _, test = line.partition(" ")
-        times[test.partition("::")[0] or "(no test)"] += float(seconds)
+        path = test.partition("::")[0]
+        times[path] = times.get(path, 0) + float(seconds)
     return times

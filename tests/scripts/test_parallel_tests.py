@@ -6,7 +6,6 @@ import os
 import re
 import socket
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,7 +109,8 @@ def test_files_with_the_mark_begin_before_the_others() -> None:
 
 def test_files_that_wait_run_last_or_beside_the_others() -> None:
     items: list[Any] = [Collected("test_0.py::test_a", "waits"), Collected("test_1.py::test_b")]
-    waiting = in_order([*items, Collected("test_2.py::test_c", "waits")])
+    items.append(Collected("test_2.py::test_c", "waits"))
+    waiting = in_order(items)
     beside, other = (Worker(0, socket.socket(), beside) for beside in (True, False))
     with beside.connection, other.connection:
         taken = [next_for(worker, waiting) for worker in (beside, other, beside, other, beside)]
@@ -137,7 +137,7 @@ def test_without_a_request_no_files_are_listed(tmp_path: Path) -> None:
 
 
 def test_time_of_started_processes_belongs_to_their_file() -> None:
-    lines = dearest({"a.py": Outcome([], 3.0, 2.0), "b.py": Outcome([], 1.0, 0.5)}, 1, Counter({"b.py": 4.0}))
+    lines = dearest({"a.py": Outcome([], 3.0, 2.0), "b.py": Outcome([], 1.0, 0.5)}, 1, {"b.py": 4.0})
     assert [line.split() for line in lines[1:]] == [
         ["4.50", "1.00", "b.py"],
         ["6.50", "all", "files,", "4.00", "of", "it", "in", "processes", "of", "the", "fork", "server"],
