@@ -19,7 +19,7 @@ from assay.model.error import HEADER_MISMATCH
 from assay.model.result import CompleteResult, Completion, PromptResult, ReadResult, ToolResult
 
 from .callback import Callback
-from .hint import refuse_positional, unencodable
+from .hint import check_text, refuse_keywords, refuse_positional, unencodable
 from .listing import collect, decode_result
 from .number import check_numbers
 from .output import Outputs
@@ -59,6 +59,7 @@ class Calls(ABC):
         Raises:
             ClientError: no answer, or an error.
         """
+        check_text("the method", method, "write request('tools/list')")
         if params:
             check_numbers(params, f"of {method}")
         return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress, idempotent))
@@ -123,6 +124,8 @@ class Calls(ABC):
         """
         if positional:
             refuse_positional("call_as")
+        if type(name) is not str:
+            check_text("the name of the tool", name, "the order is call_as(Type, name, key=value)")
         return as_type(await self.call_tool(name, arguments), expected, name)
 
     async def call_tool(
@@ -135,6 +138,7 @@ class Calls(ABC):
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
         idempotent: bool | None = None,
+        **others: Never,
     ) -> ToolResult:
         """Call a tool, with options.
 
@@ -151,10 +155,14 @@ class Calls(ABC):
                 `idempotentHint`.
 
         Raises:
-            ValueError: an argument has NaN or an infinity, which JSON cannot express.
+            TypeError, ValueError: an argument cannot be expressed in JSON, such as NaN or an infinity.
             ToolFailed: the tool reported a failure; also a `ToolError`.
             ClientError: no answer, or an error.
         """
+        if others:
+            refuse_keywords("call_tool", others)
+        if type(name) is not str:
+            check_text("the name of the tool", name, "tools() returns objects with a name")
         params: dict[str, Any] = {"name": name, "arguments": arguments if arguments is not None else {}}
         if meta is not None:
             params["_meta"] = dict(meta)
@@ -180,6 +188,7 @@ class Calls(ABC):
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
         idempotent: bool | None = None,
+        **others: Never,
     ) -> RunningCall:
         """Call a tool whose progress is an asynchronous iterator. Options as for `call_tool`.
 
@@ -190,6 +199,8 @@ class Calls(ABC):
         """
         from .running_call import RunningCall
 
+        if others:
+            refuse_keywords("start_tool", others)
         return RunningCall(
             lambda progress: self.call_tool(
                 name,
@@ -214,10 +225,10 @@ class Calls(ABC):
         except ServerError as error:
             if not await self._may_help(error):
                 raise
-        except TypeError as error:
+        except (TypeError, UnicodeEncodeError) as error:
             problem = unencodable(params["name"], params["arguments"])
             if problem:
-                raise TypeError(problem) from error
+                raise (TypeError if isinstance(error, TypeError) else ValueError)(problem) from error
             raise
         return await self._request("tools/call", params, timeout, progress, idempotent)
 
@@ -237,6 +248,7 @@ class Calls(ABC):
             ServerError: the server has no such resource.
             ClientError: no answer.
         """
+        check_text("the URI of a resource", uri, "write str(uri)")
         raw = await self._cache.read(
             uri, lambda: self._request("resources/read", {"uri": uri}, timeout), fresh
         )
@@ -251,6 +263,8 @@ class Calls(ABC):
         """
         if positional:
             refuse_positional("prompt")
+        for argument, value in arguments.items():
+            check_text(f"argument {argument} of prompt {name}", value, "write str(…), or leave it out")
         raw = await self._request("prompts/get", {"name": name, "arguments": arguments})
         return decode_result(raw, PromptResult, "prompts/get")
 

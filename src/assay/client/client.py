@@ -18,7 +18,7 @@ from assay.model.version import VERSION
 from .callback import Callback
 from .calls import DEFAULT, Calls
 from .change_hub import ChangeHub
-from .hint import NamesOfOthers, NeedsAsync, check_options
+from .hint import NamesOfOthers, NeedsAsync, check_level, check_options, check_text, check_types
 from .life import Life, SentRequest
 from .log import client_logger
 from .output import Outputs
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 URL_REQUIRED: Final = -32042
 """The user must visit a page first (client/elicitation)."""
+TLS: Final = ": ssl.create_default_context(cafile=…) trusts a further authority"
 OTHER_LOOP: Final = (
     "the client was opened in another event loop: open one in each loop (every asyncio.run has its own), "
     "or use SyncClient, which any thread may call"
@@ -113,6 +114,12 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
     ) -> None:
         check_options(timeout, sampling=sampling, elicitation=elicitation)
         check_options(None, on_log=on_log, on_change=on_change, on_state=on_state)
+        check_types(
+            limits=(limits, ClientLimits), retry=(retry, Retry), name=(name, str), version=(version, str)
+        )
+        check_level(log_level)
+        check_types(headers=(headers, Mapping), capabilities=(capabilities, Mapping))
+        check_types(TLS, tls=(tls, ssl.SSLContext))
         self.limits = limits or ClientLimits()
         self.timeout = timeout
         self._outputs = Outputs(self.limits)
@@ -249,7 +256,10 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         from .changes import Changes, Source
         from .listening import Interest, check_kinds
 
-        interest = Interest(check_kinds(kinds), frozenset(uris))
+        wanted = (uris,) if isinstance(uris, str) else tuple(uris)
+        for uri in wanted:
+            check_text("the URI of a resource", uri, "write subscribe(uri), or subscribe(*uris)")
+        interest = Interest(check_kinds(kinds), frozenset(wanted))
         return Changes(Source(self._hub, self.limits, self.timeout, self._usable_session), interest)
 
     async def roots_changed(self) -> None:
@@ -272,7 +282,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
             raise ClientClosed
         if get_running_loop() is not self._loop:
             raise ClientError(OTHER_LOOP)
-        options = CallOptions(self.timeout if timeout is DEFAULT else timeout, progress)
+        options = self._call_options(timeout, progress)
         failure: ClientError | None = None
         visited = False
         if not self._is_troubled:
@@ -290,6 +300,13 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
             if visited or not await self._has_visited(error, options):
                 raise error.with_traceback(None)  # noqa: B904
             return await self._open_one.request(method, params, options)
+
+    def _call_options(self, timeout: float | None, progress: Callback | None) -> CallOptions:
+        if timeout is not DEFAULT:
+            check_options(timeout)
+        if progress is not None:
+            check_options(None, progress=progress)
+        return CallOptions(self.timeout if timeout is DEFAULT else timeout, progress)
 
     async def _has_visited(self, error: ClientError, options: CallOptions) -> bool:
         """Whether the user has visited the pages that this refusal asks for, so that the request may be sent
