@@ -7,6 +7,7 @@ import inspect
 import traceback
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,11 @@ def test_a_wrong_target(target: Any, fix: str, tmp_path: Path, monkeypatch: pyte
         ({"headers": ["a: b"]}, "headers must be a dict, not list"),
         ({"capabilities": ["sampling"]}, "capabilities must be a dict, not list"),
         ({"name": 3}, "name must be a text, not int"),
+        ({"roots": [3]}, "roots must be a list of Root, str or Path"),
+        ({"roots": lambda context: []}, r"roots is called with no value, but takes \(context\)"),
+        ({"elicitation": lambda message, kind: {}}, r"called with one value, but takes \(message, kind\)"),
+        ({"on_log": lambda: None}, r"on_log is called with one value, but takes \(\)"),
+        ({"on_state": lambda change, *, sink: None}, r"takes \(change, \*, sink\)"),
         ({"sampling": "gpt"}, "sampling must be a function, not str"),
         ({"on_log": 3}, "on_log must be a function, not int"),
         ({"log_handler": print}, "has no option log_handler=: here it is on_log="),
@@ -193,3 +199,21 @@ async def test_tracebacks_of_calls_are_short() -> None:
         with pytest.raises(assay.ServerError) as raised:
             await client.request("nothing")
     assert len(traceback.extract_tb(raised.value.__traceback__)) <= 3
+
+
+class _Log:
+    def __init__(self) -> None:
+        self.messages: list[object] = []
+
+    def take(self, message: object, prefix: str = "") -> None:
+        self.messages.append(message)
+
+    def __call__(self, message: object) -> None:
+        self.messages.append(message)
+
+
+@pytest.mark.parametrize(
+    "function", [_Log().take, _Log(), print, [].append, partial(_Log.take, _Log()), vars]
+)
+def test_functions_of_every_kind_are_taken(function: Any) -> None:
+    Client(server, on_log=function, on_state=function, elicitation=function)

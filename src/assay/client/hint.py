@@ -141,8 +141,31 @@ def check_options(timeout: Any, **functions: Any) -> None:
     if timeout is not None and not timeout >= 0:
         raise ValueError(f"timeout must be 0 or more seconds: {timeout}")
     for name, function in functions.items():
-        if function is not None and not callable(function):
-            raise TypeError(f"{name} must be a function, not {type(function).__name__}")
+        if function is not None:
+            check_function(name, function)
+
+
+def check_function(name: str, function: Any, values: int = 1) -> None:
+    """
+    Raises:
+        TypeError: not a function, or not one that can be called with so many values.
+    """
+    if not callable(function):
+        raise TypeError(f"{name} must be a function, not {type(function).__name__}")
+    code = None if hasattr(function, "__self__") else getattr(function, "__code__", None)
+    if code is not None and code.co_argcount == values and not code.co_kwonlyargcount:
+        return  # quick, because calls have functions, too
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some builtin functions have none
+        return
+    try:
+        signature.bind(*(name for _ in range(values)))
+    except TypeError:
+        count = "one value" if values else "no value"
+        raise TypeError(f"{name} is called with {count}, but takes {signature}") from None
 
 
 def check_level(level: str | None) -> None:
