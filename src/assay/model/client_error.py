@@ -171,7 +171,8 @@ class ToolFailed(ClientError, ToolError):
         self.result = result
 
     def __str__(self) -> str:
-        return f"tool {visible(self.tool)} failed: {visible(self.result.text or 'no reason given')}"
+        prefix, reason = f"tool {visible(self.tool)} failed", visible(self.result.text or "no reason given")
+        return reason if reason.startswith(prefix) else f"{prefix}: {reason}"
 
 
 class InvalidAnswer(ClientError):
