@@ -59,7 +59,7 @@ def test_a_wrong_target(target: Any, fix: str, tmp_path: Path, monkeypatch: pyte
         ({"timeout": float("nan")}, "must be 0 or more seconds: nan"),
         ({"timeout": True}, "not bool"),
         ({"log_level": "verbose"}, "unknown log_level 'verbose': one of debug, info"),
-        ({"tls": False}, r"an ssl.SSLContext, not bool: ssl.create_default_context\(cafile=…\)"),
+        ({"tls": False}, r"tls must be ssl.create_default_context\(cafile=…\), not bool"),
         ({"limits": {"pages": 1}}, r"limits must be ClientLimits\(…\), not dict"),
         ({"retry": 3}, r"retry must be Retry\(…\), not int"),
         ({"headers": ["a: b"]}, "headers must be a dict, not list"),

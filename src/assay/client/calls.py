@@ -19,7 +19,7 @@ from assay.model.error import HEADER_MISMATCH
 from assay.model.result import CompleteResult, Completion, PromptResult, ReadResult, ToolResult
 
 from .callback import Callback
-from .hint import check_text, refuse_keywords, refuse_positional, unencodable
+from .hint import check_call, check_text, refuse_positional, unencodable
 from .listing import collect, decode_result
 from .number import check_numbers
 from .output import Outputs
@@ -159,20 +159,15 @@ class Calls(ABC):
             ToolFailed: the tool reported a failure; also a `ToolError`.
             ClientError: no answer, or an error.
         """
-        if others:
-            refuse_keywords("call_tool", others)
-        if type(name) is not str:
-            check_text("the name of the tool", name, "tools() returns objects with a name")
+        if others or type(name) is not str:
+            check_call("call_tool", name, others)
         params: dict[str, Any] = {"name": name, "arguments": arguments if arguments is not None else {}}
         if meta is not None:
             params["_meta"] = dict(meta)
         if arguments:
             check_numbers(arguments, f"of tool {name}")
         raw = await self._call_tool(params, timeout, progress, idempotent)
-        try:
-            result = _tool_result_decoder()(raw)
-        except (msgspec.DecodeError, RecursionError):
-            result = decode_result(raw, ToolResult, f"tools/call of {name}")
+        result = _tool_result(raw, name)
         if result.is_error and check:
             raise ToolFailed(name, result)
         if self._outputs.schemas:
@@ -199,8 +194,7 @@ class Calls(ABC):
         """
         from .running_call import RunningCall
 
-        if others:
-            refuse_keywords("start_tool", others)
+        check_call("start_tool", name, others)
         return RunningCall(
             lambda progress: self.call_tool(
                 name,
@@ -346,6 +340,13 @@ class Calls(ABC):
     @property
     @abstractmethod
     def _ping_method(self) -> str: ...
+
+
+def _tool_result(raw: Raw, name: str) -> ToolResult:
+    try:
+        return _tool_result_decoder()(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return decode_result(raw, ToolResult, f"tools/call of {name}")
 
 
 @cache

@@ -18,7 +18,7 @@ from assay.model.version import VERSION
 from .callback import Callback
 from .calls import DEFAULT, Calls
 from .change_hub import ChangeHub
-from .hint import NamesOfOthers, NeedsAsync, check_level, check_options, check_text, check_types
+from .hint import NamesOfOthers, NeedsAsync, check_options, check_text, check_types, read_level
 from .life import Life, SentRequest
 from .log import client_logger
 from .output import Outputs
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 URL_REQUIRED: Final = -32042
 """The user must visit a page first (client/elicitation)."""
-TLS: Final = ": ssl.create_default_context(cafile=…) trusts a further authority"
 OTHER_LOOP: Final = (
     "the client was opened in another event loop: open one in each loop (every asyncio.run has its own), "
     "or use SyncClient, which any thread may call"
@@ -114,12 +113,8 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
     ) -> None:
         check_options(timeout, sampling=sampling, elicitation=elicitation)
         check_options(None, on_log=on_log, on_change=on_change, on_state=on_state)
-        check_types(
-            limits=(limits, ClientLimits), retry=(retry, Retry), name=(name, str), version=(version, str)
-        )
-        check_level(log_level)
-        check_types(headers=(headers, Mapping), capabilities=(capabilities, Mapping))
-        check_types(TLS, tls=(tls, ssl.SSLContext))
+        check_types(limits=(limits, ClientLimits), retry=(retry, Retry), tls=(tls, ssl.SSLContext))
+        check_types(name=(name, str), version=(version, str), headers=(headers, Mapping))
         self.limits = limits or ClientLimits()
         self.timeout = timeout
         self._outputs = Outputs(self.limits)
@@ -132,7 +127,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         self._cache = ResultCache(self.limits, principal=self._token)
         self._hub = ChangeHub()
         self._hub.observers += (self._cache.observe, self._outputs.observe)
-        notices = Notices(on_log, on_change, log_level or (None if on_log is None else "info"))
+        notices = Notices(on_log, on_change, read_level(log_level, on_log))
         handlers = _make_handlers(sampling, elicitation, roots, capabilities)
         settings = _make_settings(self, Implementation(name, version), handlers, notices, revision)
         super().__init__(make_link, settings, policy, on_state)
@@ -323,6 +318,7 @@ def _make_handlers(
 ) -> Handlers:
     from .answer import Handlers, read_roots
 
+    check_types(capabilities=(capabilities, Mapping))
     return Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
 
 

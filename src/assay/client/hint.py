@@ -32,7 +32,7 @@ CALL_OPTIONS_OF_OTHERS: Final = {
     **dict.fromkeys(("raise_on_error",), "check="),
     **dict.fromkeys(("read_timeout_seconds", "timeout_seconds"), "timeout="),
 }
-KINDS: Final = {"str": "a text", "Mapping": "a dict", "SSLContext": "an ssl.SSLContext"}
+KINDS: Final = {"str": "a text", "Mapping": "a dict", "SSLContext": "ssl.create_default_context(cafile=…)"}
 """What errors call a type."""
 BY_NAME: Final = "pass arguments by name, {0}(…, key=value){1}"
 
@@ -168,16 +168,18 @@ def check_function(name: str, function: Any, values: int = 1) -> None:
         raise TypeError(f"{name} is called with {count}, but takes {signature}") from None
 
 
-def check_level(level: str | None) -> None:
-    """
+def read_level(level: str | None, on_log: object) -> str | None:
+    """The least level of log messages.
+
     Raises:
-        ValueError: not a level of log messages.
+        ValueError: not a level.
     """
     if level is not None and level not in LEVELS:
         raise ValueError(f"unknown log_level {level!r}: one of {', '.join(LEVELS)}")
+    return level or (None if on_log is None else "info")
 
 
-def check_types(fix: str = "", **options: tuple[Any, type]) -> None:
+def check_types(**options: tuple[Any, type]) -> None:
     """
     Raises:
         TypeError: an option is not of its type.
@@ -185,7 +187,7 @@ def check_types(fix: str = "", **options: tuple[Any, type]) -> None:
     for name, (value, kind) in options.items():
         if value is not None and not isinstance(value, kind):
             kind_name = KINDS.get(kind.__name__, f"{kind.__name__}(…)")
-            raise TypeError(f"{name} must be {kind_name}, not {type(value).__name__}{fix}")
+            raise TypeError(f"{name} must be {kind_name}, not {type(value).__name__}")
 
 
 def check_text(name: str, value: Any, fix: str) -> None:
@@ -201,11 +203,16 @@ def refuse_positional(call: str, alternative: str = "") -> NoReturn:
     raise TypeError(BY_NAME.format(call, alternative))
 
 
-def refuse_keywords(call: str, others: Mapping[str, Any]) -> NoReturn:
-    name = next(iter(others))
-    here = CALL_OPTIONS_OF_OTHERS.get(name)
-    fix = f"here it is {here}" if here else f"arguments are a dict, {call}(name, {{{name!r}: …}})"
-    raise TypeError(f"{call} has no option {name}=: {fix}")
+def check_call(call: str, tool: Any, others: Mapping[str, Any]) -> None:
+    """
+    Raises:
+        TypeError: an option that the call does not have, or not the name of a tool.
+    """
+    for name in others:
+        here = CALL_OPTIONS_OF_OTHERS.get(name)
+        fix = f"here it is {here}" if here else f"arguments are a dict, {call}(name, {{{name!r}: …}})"
+        raise TypeError(f"{call} has no option {name}=: {fix}")
+    check_text("the name of the tool", tool, "tools() returns objects with a name")
 
 
 def unencodable(tool: str, arguments: Any) -> str:

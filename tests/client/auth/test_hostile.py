@@ -167,7 +167,9 @@ async def test_endless_redirects_end() -> None:
         assert len(server.requests) == 6
 
 
-@pytest.mark.parametrize("location", ["http://[", "//[::1", "http://a:b:c/", "http://\\", "x:y", "http://[1]/"])
+@pytest.mark.parametrize(
+    "location", ["http://[", "//[::1", "http://a:b:c/", "http://\\", "x:y", "http://[1]/"]
+)
 async def test_a_redirect_to_what_is_no_url_is_not_followed(location: str) -> None:
     async with answering(redirect(location)) as server:
         with contextlib.suppress(AuthorizationFailed):
