@@ -277,7 +277,10 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
             raise ClientClosed
         if get_running_loop() is not self._loop:
             raise ClientError(OTHER_LOOP)
-        options = self._call_options(timeout, progress)
+        if timeout is DEFAULT and progress is None:
+            options = CallOptions(self.timeout)
+        else:
+            options = self._call_options(timeout, progress)
         failure: ClientError | None = None
         visited = False
         if not self._is_troubled:
