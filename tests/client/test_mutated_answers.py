@@ -1,4 +1,4 @@
-"""Whatever is wrong in the answers of a server, the client raises an error of its own."""
+"""Answers of a server that are wrong in any part end in a `ClientError`."""
 
 from __future__ import annotations
 
