@@ -53,7 +53,7 @@ MAX_NAMES: Final = 5
 
 
 def not_measured(reason: Reason) -> Evidence:
-    return Evidence(Verdict.SKIPPED, reason.text, reason.options)
+    return Evidence(Verdict.SKIPPED, reason.text, reason.options, reason.kind)
 
 
 class Installed(Struct, frozen=True):
@@ -169,7 +169,7 @@ def _rebuild_sbom(stored: Evidence, data: bytes | None) -> Evidence:
 
 def _unproved(stored: Evidence) -> Evidence:
     """Without its file, a stored result counts as not measured."""
-    return Evidence(Verdict.SKIPPED, stored.reason, stored.options)
+    return Evidence(Verdict.SKIPPED, stored.reason, stored.options, stored.kind)
 
 
 def _problem(data: bytes) -> str:

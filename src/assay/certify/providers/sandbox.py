@@ -87,6 +87,19 @@ class SandboxProvider(Provider):
         except SandboxError as error:
             raise CannotJudge(error.problem, error.fix) from error
 
+    def serve_options(self, served: Served, options: CertifyOptions) -> tuple[str, ...]:
+        """The same sandbox but for spans: a socket that listens may not be able to connect."""
+        if id(options) not in self._sandboxes:
+            return ()
+        words = ["--sandbox", options.sandbox or AUTO]
+        for name in (*served.environment, *options.sandbox_env):
+            words += ["--sandbox-env", name]
+        for path in options.sandbox_read:
+            words += ["--sandbox-read", str(path)]
+        if options.sandbox_memory is not None:
+            words += ["--sandbox-memory", str(options.sandbox_memory)]
+        return tuple(words)
+
     async def measure(self, context: MeasurementContext) -> Sequence[Measurement | NotMeasured]:
         sandbox = self._sandboxes.get(id(context.options))
         words = context.commands.get(Transport.STDIO)
