@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from interop.certified.record import CertifiedServer, Finding, UnmetDemand
+from interop.certified.record import CertifiedServer, Edition, Finding, UnmetDemand
 from interop.markdown import cell, frames, short, text
 from interop.public.table import PublicServer
 
@@ -56,26 +56,19 @@ def _overview(certified: Sequence[CertifiedServer], servers: Mapping[str, Public
 def _changes(certified: Sequence[CertifiedServer]) -> Iterator[str]:
     """What the first edition would conclude from the same runs."""
     yield "## What changed since the first edition\n"
-    yield "The same runs by both editions: the newest asks for more, and names what keeps a server from `met`.\n"
+    yield "Both editions on the same runs: the newest asks for more, and names what is missing.\n"
     yield "| server | edition | conclusion | met | not met only by this edition |"
     yield "|---|---|---|--:|---|"
     for result in certified:
         if result.first is None:
             continue
         now, then = {unmet.demand for unmet in result.unmet}, set(result.first.unmet)
-        rows = (
-            (
-                result.first.profile,
-                result.first.conclusion,
-                result.first.passed,
-                result.first.scored,
-                then - now,
-            ),
-            (result.profile, result.conclusion, result.counts.passed, result.counts.scored, now - then),
-        )
-        for profile, conclusion, passed, scored, only in rows:
-            names = ", ".join(sorted(only)) or "none"
-            yield f"| {result.server} | {profile} | {conclusion} | {passed} of {scored} | {names} |"
+        counts = result.counts
+        newest = Edition(result.profile, result.conclusion, counts.passed, counts.scored, sorted(now))
+        for edition, other in ((result.first, now), (newest, then)):
+            names = ", ".join(sorted({*edition.unmet} - other)) or "none"
+            met = f"{edition.passed} of {edition.scored}"
+            yield f"| {result.server} | {edition.profile} | {edition.conclusion} | {met} | {names} |"
     yield ""
 
 

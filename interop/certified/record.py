@@ -80,15 +80,15 @@ def certified_server(server: str, command: str, summary: Summary, run: Run) -> C
         conclusion=str(summary.conclusion),
         counts=summary.summary,
         unmeasured=reasons(summary.checks),
-        unmet=[unmet_demand(score) for score in summary.checks if is_unmet(score)],
+        unmet=[unmet_demand(entry) for entry in summary.checks if is_unmet(entry)],
         profile=summary.profile.id,
         gaps=list(summary.gaps or ()),
         first=by_first_edition(summary, run),
     )
 
 
-def is_unmet(score: Score) -> bool:
-    return bool(score.findings) or (score.scored and score.status is Verdict.FAILURE)
+def is_unmet(entry: Score) -> bool:
+    return bool(entry.findings) or (entry.scored and entry.status is Verdict.FAILURE)
 
 
 def by_first_edition(summary: Summary, run: Run) -> Edition:
@@ -111,22 +111,22 @@ def by_first_edition(summary: Summary, run: Run) -> Edition:
 
 def reasons(checks: Sequence[Score]) -> dict[str, list[str]]:
     by_reason: dict[str, list[str]] = {}
-    for score in checks:
-        if score.measure is not Measure.MEASURED:
-            by_reason.setdefault(f"{score.measure}: {score.reason}", []).append(score.id)
+    for entry in checks:
+        if entry.measure is not Measure.MEASURED:
+            by_reason.setdefault(f"{entry.measure}: {entry.reason}", []).append(entry.id)
     return by_reason
 
 
-def unmet_demand(score: Score) -> UnmetDemand:
-    newest_last = sorted(score.findings, key=lambda broken: broken.protocol_version)
+def unmet_demand(entry: Score) -> UnmetDemand:
+    newest_last = sorted(entry.findings, key=lambda broken: broken.protocol_version)
     return UnmetDemand(
-        demand=score.id,
-        title=score.title,
-        status=str(score.status),
+        demand=entry.id,
+        title=entry.title,
+        status=str(entry.status),
         revisions=sorted({broken.protocol_version for broken in newest_last}),
         count=len(newest_last),
         findings=list(map(finding, {_key(broken): broken for broken in newest_last}.values())),
-        reason=score.reason,
+        reason=entry.reason,
     )
 
 

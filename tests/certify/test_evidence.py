@@ -74,7 +74,7 @@ def test_a_modified_sbom_fails(data: bytes, reason: str) -> None:
 
 
 def test_an_invalid_vulnerability_report_fails() -> None:
-    assert judge_vulnerabilities(b"{}", NOW).status is Verdict.FAILURE
+    assert judge_vulnerabilities(b"{}", NOW, Evidence(Verdict.SUCCESS)).status is Verdict.FAILURE
 
 
 def test_a_signature_of_the_developer() -> None:

@@ -199,7 +199,7 @@ OBSERVED: dict[str, tuple[Callable[[], Server], Conclusion]] = {
         lambda: Server(judged=built(None)), NOT_MET),
     "its vulnerability report is empty": (
         lambda: Server(judged={evidence.VULNERABILITIES: evidence.judge_vulnerabilities(
-            b"{}", bundles.CREATED)}), NOT_MET),
+            b"{}", bundles.CREATED, GOOD)}), NOT_MET),
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -82,16 +83,35 @@ def entry_of(inputs: Inputs) -> dict[str, Any] | None:
 
 
 def _python(targets: Sequence[Target], options: CertifyOptions) -> Path | None:
-    """The interpreter whose environment is described: the one in the options, or one that the lab starts."""
-    if options.python is not None:
-        return options.python
-    for target in targets:
-        if isinstance(target, Served):
-            return Path(sys.executable)
-        if isinstance(target, Command) and _PYTHON.fullmatch(Path(target.words[0]).name):
-            program = shutil.which(target.words[0])
-            return None if program is None else Path(program)
-    return None
+    """The interpreter whose environment is described: the one in the options, or one that the lab starts.
+
+    Raises:
+        InvalidOptions: the options name another one than that of the server.
+    """
+    started = next(filter(None, map(_interpreter, targets)), None)
+    if options.python is None:
+        return started
+    # The file itself may be a link to an interpreter that several environments share.
+    if started is not None and started.parent.resolve() != options.python.parent.resolve():
+        problem = f"--python {options.python} is not the server's interpreter, which is {started}"
+        raise InvalidOptions(problem, "leave out --python, so that its packages are listed")
+    return options.python
+
+
+def _interpreter(target: Target) -> Path | None:
+    """The Python that runs the target; None if that is unknown."""
+    if isinstance(target, Served):
+        return Path(sys.executable)
+    program = shutil.which(target.words[0]) if isinstance(target, Command) else None
+    if program is None:
+        return None
+    if _PYTHON.fullmatch(Path(program).name):
+        return Path(program)
+    line = b""
+    with suppress(OSError), open(program, "rb") as file:
+        line = file.readline(LONGEST)
+    script = Path(line[2:].decode(errors="replace").strip())
+    return script if line.startswith(b"#!/") and _PYTHON.fullmatch(script.name) else None
 
 
 def _check(options: CertifyOptions) -> None:

@@ -39,6 +39,7 @@ MOST_NAMED: Final = 5
 NO_OPTION: Final = Reason(
     ReasonKind.NEEDS_OPTION, "the server did not run in a sandbox; add --sandbox", ("--sandbox",)
 )
+NO_READER: Final = Reason(ReasonKind.NOT_OBSERVED, "the server has no tool with readOnlyHint that was called")
 NO_COMMAND: Final = Reason(
     ReasonKind.NEEDS_OPTION, "a sandbox needs the server's command; add --stdio LINE", ("--stdio",)
 )
@@ -141,6 +142,8 @@ class SandboxProvider(Provider):
         revision = max(_revisions(context))
         command, patience = sandbox.command(words), context.options.timeout
         tools = await observe_tools(command, sandbox.scratch, revision, patience)
+        if not tools:
+            return [NotMeasured(HONEST, NO_READER)]
         data = encode(tools)
         liars = [
             f"{tool.tool} changed {', '.join(tool.changed[:MOST_NAMED])}" for tool in tools if tool.changed
