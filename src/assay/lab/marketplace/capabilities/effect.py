@@ -76,6 +76,11 @@ class ToolCall(Struct, frozen=True):
         return [effect for effect in self.effects if effect.get("op") != "read-external"]
 
     @property
+    def changes_files(self) -> bool:
+        """Whether the summary reports a change of a file."""
+        return any(as_object(effect.get("target")).get("kind") == "file" for effect in self.changes)
+
+    @property
     def only_reads(self) -> bool:
         return hints(self.tool or {}).get("readOnlyHint") is True
 
