@@ -41,6 +41,7 @@ from .conclusion import Conclusion
 from .extra import require_certify
 from .inputs import entry_of, inputs_of, this_moment, with_reported_name
 from .options import CertifyOptions
+from .profile_events import concerning
 from .subjects import (
     ObservedSubject,
     Start,
@@ -166,6 +167,8 @@ class Certification:
         )
         jobs = self._options.jobs or os.cpu_count() or 1
         settings = RunSettings(self._suite, self._selection, conditions, jobs, deadline=deadline)
+        demands = {demand.id for demand in self._inputs.profile.demands}
+        watch = concerning(demands, self._suite, watch)
         try:
             run = await Runner(settings, [observed.subject], watch, collector.keep).run()
         except SubjectDown as down:
