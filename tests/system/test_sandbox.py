@@ -445,3 +445,5 @@ def test_a_certification_in_the_sandbox_never_starts_the_server_outside(tmp_path
     }
     assert transports == {"stdio", "http"}
     assert [path.read_text() for path in outside.iterdir()] == []
+    (honest,) = (check for check in checks if check["id"] == "CONF-CAP-03.tools.honest")
+    assert honest["measure"] == "not measured", "no tool says that it only reads"
