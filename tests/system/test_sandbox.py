@@ -440,9 +440,8 @@ def test_a_certification_in_the_sandbox_never_starts_the_server_outside(tmp_path
     done = assay("certify", str(script), *measured, "--spec-version", "2025-11-25", "--quiet")
 
     assert done.returncode in (0, 1, 3), done.stderr
-    transports = {
-        result["transport"] for check in json.loads(done.stdout)["checks"] for result in check["results"]
-    }
+    checks = json.loads(done.stdout)["checks"]
+    transports = {result["transport"] for check in checks for result in check["results"]}
     assert transports == {"stdio", "http"}
     assert [path.read_text() for path in outside.iterdir()] == []
     (honest,) = (check for check in checks if check["id"] == "CONF-CAP-03.tools.honest")
