@@ -72,6 +72,14 @@ def judged_transports(run: Run) -> set[str]:
     return {record.transport for record in run.subjects if record.facts}
 
 
+def identities(run: Run) -> list[str]:
+    """The names and versions that the server reports, over all transports and revisions: one, if it is one
+    server. A revision in which it may leave them out does not count."""
+    reported = (facts.server for record in run.subjects for facts in record.facts)
+    named = (f"{server.get('name')} {server.get('version')}" for server in reported if server.get("name"))
+    return list(dict.fromkeys(named))
+
+
 def gaps(
     scores: Sequence[Score], run: Run, profile: Profile, scope: Collection[str] = SCOPE
 ) -> Iterator[str]:

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -28,6 +28,7 @@ from assay.signing.keys import SigningKey, read_public_key, read_signing_key
 
 from . import metrics
 from .bundle import environment, provenance, sbom
+from .conclusion import identities
 from .metrics import BadMetrics, Metrics
 from .options import CertifyOptions
 from .profile_list import newest
@@ -39,6 +40,7 @@ NEEDED: Final = {"trust_harness": "metrics", "platform": "metrics", "waive": "os
 """Options that have no effect without another."""
 _PYTHON: Final = re.compile(r"(python|pypy)(\d+(\.\d+)?)?(\.exe)?")
 _NO_KEY: Final = "`assay keygen` makes a pair of keys: NAME.key signs"
+LONGEST_LIFETIME: Final = timedelta(days=366)
 LONGEST: Final = 256
 """Characters of a name or a version."""
 
@@ -126,6 +128,9 @@ def _check(options: CertifyOptions) -> None:
     if options.harness_key and options.trust_harness:
         problem = "give --harness-key to sign the metrics, or --trust-harness if they are signed, not both"
         raise InvalidOptions(problem)
+    if options.lifetime > LONGEST_LIFETIME:
+        problem = f"--lifetime is {options.lifetime.days} days, and evidence is outdated by then"
+        raise InvalidOptions(problem, f"at most {LONGEST_LIFETIME.days}d: certify again in time")
     if options.key and not options.out:
         raise InvalidOptions("--key signs a bundle, but none is written", "give --out DIR")
 
@@ -176,18 +181,21 @@ def with_reported_name(inputs: Inputs, run: Run) -> Inputs:
     """Fill in the name and version that the server reports, where the options have none.
 
     Raises:
-        CannotJudge: it reports none, or none that can be printed.
+        CannotJudge: it reports none, or none that can be printed, or there are several servers.
     """
+    if len(names := identities(run)) > 1:
+        problem = f"these are several servers: {', '.join(map(repr, names))}"
+        raise CannotJudge(problem, "certify each by itself, with --scope")
     reported = next((facts.server for record in run.subjects for facts in record.facts), {})
-    names = {
+    fields = {
         "server": inputs.server or reported.get("name"),
         "version": inputs.version or reported.get("version"),
     }
-    for field, text in names.items():
+    for field, text in fields.items():
         if not _is_printable(text):
             problem = f"the server reports no {'name' if field == 'server' else field} that can be printed"
             raise CannotJudge(problem, "add --server NAME and --server-version V")
-    return replace(inputs, **names)
+    return replace(inputs, **fields)
 
 
 def _name(text: str | None, option: str) -> str:
