@@ -127,6 +127,21 @@ def test_a_file_that_is_written_without_any_summary_is_found() -> None:
     assert verdicts("disk", trace)["tools.disk"] == "FAILURE"
 
 
+@pytest.mark.parametrize(("paths", "expected"), [(["/srv/a"], "FAILURE"), ([], "SKIPPED")])
+def test_an_error_hides_no_change_and_proves_nothing_without_one(paths: list[str], expected: str) -> None:
+    failed: Said = ("tools/call", {"name": "t"}, {"isError": True})
+    trace = trace_of(listed(READER), failed, marks=(on_disk(1, created=paths),))
+    assert verdicts("disk", trace)["tools.read-only"] == expected
+
+
+@pytest.mark.parametrize(("effects", "expected"), [([WRITTEN], "SKIPPED"), ([], "SUCCESS")])
+def test_a_reported_file_that_did_not_change_shows_that_another_directory_is_watched(
+    effects: list[Any], expected: str
+) -> None:
+    trace = trace_of(called(summary(effects=effects)), marks=(on_disk(0),))
+    assert verdicts("disk", trace)["tools.disk"] == expected
+
+
 def test_what_another_call_changed_is_not_held_against_this_one() -> None:
     trace = trace_of(called(summary()), marks=(on_disk(7, created=["/srv/a"]),))
     assert verdicts("disk", trace)["tools.disk"] == "SKIPPED"

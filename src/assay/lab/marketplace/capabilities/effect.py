@@ -42,7 +42,7 @@ HINTS: Final = {
 
 
 class ToolCall(Struct, frozen=True):
-    """A tool call whose result has content."""
+    """A tool call that was answered."""
 
     exchange: Exchange
     tool: dict[str, Any] | None
@@ -57,6 +57,10 @@ class ToolCall(Struct, frozen=True):
         return str(self.exchange.params.get("name"))
 
     @property
+    def has_content(self) -> bool:
+        return isinstance((self.exchange.result or {}).get("content"), list)
+
+    @property
     def summary(self) -> dict[str, Any] | None:
         return tag(self.exchange.result, EFFECTS)
 
@@ -69,6 +73,11 @@ class ToolCall(Struct, frozen=True):
     def changes(self) -> list[dict[str, Any]]:
         """The effects that change something."""
         return [effect for effect in self.effects if effect.get("op") != "read-external"]
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether the summary reports a change of a file."""
+        return any(as_object(effect.get("target")).get("kind") == "file" for effect in self.changes)
 
     @property
     def only_reads(self) -> bool:
@@ -114,10 +123,14 @@ def _is_effect(effect: dict[str, Any]) -> bool:
 
 def tool_calls(trace: Trace) -> Iterator[ToolCall]:
     """The calls with content as their result; a result that asks for input has none."""
+    return (call for call in answered_calls(trace) if call.has_content)
+
+
+def answered_calls(trace: Trace) -> Iterator[ToolCall]:
+    """All calls, also those that ended with an error."""
     tools = listed_tools(trace)
     for exchange in trace.exchanges("tools/call"):
-        if isinstance((exchange.result or {}).get("content"), list):
-            yield ToolCall(exchange, tools.get(str(exchange.params.get("name"))))
+        yield ToolCall(exchange, tools.get(str(exchange.params.get("name"))))
 
 
 class ObservedCall(Struct, frozen=True):
@@ -142,14 +155,16 @@ class ObservedCall(Struct, frozen=True):
 
 
 def observed_calls(trace: Trace) -> Iterator[ObservedCall]:
-    """The calls during which the disk was observed."""
-    calls = list(tool_calls(trace))
+    """The calls during which the disk was observed. An error does not hide a change, and proves nothing
+    without one."""
+    calls = list(answered_calls(trace))
     for mark in trace.marks(DISK):
         for call in calls:
             request = call.exchange.request
             here = request.frame.connection == mark.info.get("connection")
-            if here and same_id(request.id, mark.info.get("call")):
-                yield ObservedCall(call, mark)
+            observed = ObservedCall(call, mark)
+            if here and same_id(request.id, mark.info.get("call")) and (call.has_content or observed.paths):
+                yield observed
 
 
 def names(effect: dict[str, Any], path: str) -> bool:
