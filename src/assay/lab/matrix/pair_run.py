@@ -26,7 +26,7 @@ from .judgement import Recording, judged
 from .listening import NotStarted, free_port, listening
 from .pair import Blame, Pair, PairResult, Status
 from .stdio_relay import StdioRelay
-from .view import CLIENT_PROCESS, EXITED
+from assay.lab.harness.trace.view import CLIENT_PROCESS, EXITED
 
 SCENARIO: Final = "matrix"
 TAIL: Final = 4000

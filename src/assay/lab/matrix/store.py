@@ -21,7 +21,7 @@ from assay.lab.harness.trace.regular_file import UnfitFile, read_regular
 from assay.lab.harness.trace.trace import Trace
 
 from .pair import Pair, PairResult
-from .view import client_view
+from assay.lab.harness.trace.view import client_view
 
 PAGE: Final = "index.html"
 RESULTS: Final = "matrix.json"
