@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from assay.lab.harness.golden.canonical import canonical
 from assay.lab.harness.golden.frame_difference import FrameDifference, frame_differences
 from assay.lab.harness.run import rejudge as harness
@@ -15,6 +17,9 @@ from assay.lab.harness.run.difference import Difference, difference
 from assay.lab.harness.run.run import BadRun, CellResult, Run
 from assay.lab.harness.trace.file import BadTrace, read_trace
 from assay.lab.harness.trace.trace import Trace
+from assay.lab.tap.capture import FILE as TAP_FILE
+from assay.lab.tap.judgement import judged_run
+from assay.lab.tap.view import is_tapped
 
 from .error import InvalidOptions
 from .selection import all_suites
@@ -62,12 +67,22 @@ def stored_run(path: Path) -> Run:
 
 
 def rejudge(paths: Sequence[Path], *, strict: bool = False) -> Run:
-    """Judge stored traces again. A path is a trace, a stored run, or a directory with traces.
+    """Judge stored traces again. A path is a trace, a stored run, or a directory with traces. Those of a tap
+    are judged from both sides.
 
     Raises:
         InvalidOptions: no trace is found, one was changed after it was recorded, or a suite cannot be loaded.
     """
-    return harness.rejudged(all_suites(), _traces(paths), strict=strict)
+    traces = _traces(paths)
+    tapped = [(place, trace) for place, trace in traces if is_tapped(trace)]
+    others = [(place, trace) for place, trace in traces if not is_tapped(trace)]
+    if not tapped:
+        return harness.rejudged(all_suites(), others, strict=strict)
+    live = judged_run(tapped, strict=strict)
+    if not others:
+        return live
+    run = harness.rejudged(all_suites(), others, strict=strict)
+    return replace(run, subjects=[*run.subjects, *live.subjects], cells=[*run.cells, *live.cells])
 
 
 def _traces(paths: Sequence[Path]) -> list[tuple[str, Trace]]:
@@ -86,6 +101,8 @@ def _traces(paths: Sequence[Path]) -> list[tuple[str, Trace]]:
 
 def _files_at(path: Path) -> list[Path]:
     """The file itself, the traces of a stored run, or all that are below a directory."""
+    if path.is_dir() and (path / TAP_FILE).exists():
+        return sorted(path.glob(f"*{TRACE}"))  # the judgement of a tap may be behind its recording
     stored = path / RUN_FILE if path.is_dir() else path
     if stored.name == RUN_FILE and stored.exists():
         run = read_run(stored)

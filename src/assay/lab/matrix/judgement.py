@@ -15,6 +15,7 @@ from assay.lab.harness.scripted_server.client import ClientExit
 from assay.lab.harness.trace.agreement import spoken_revision
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.trace import Exchange, Trace
+from assay.lab.harness.trace.view import client_view
 from assay.lab.harness.verdict import Finding, Verdict
 from assay.lab.suites import suite_named
 from assay.model.error import UNSUPPORTED_VERSION
@@ -22,7 +23,6 @@ from assay.revisions.revision import Opening
 
 from .pair import Blame, BrokenRule, Pair, PairResult, Status, StepResult, StepStatus, joint
 from .step import CONNECT, LONGEST, Step, Traffic, Word, judge_step, refusal
-from assay.lab.harness.trace.view import client_view
 
 NOT_SUPPORTED: Final = 127
 """The exit status of a client that does not support what is asked of it, as in the QUIC interop runner."""

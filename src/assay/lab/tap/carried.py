@@ -1,7 +1,7 @@
 """The frames that a trace needs to be understood without what came before: those a continuation begins with.
 
-These are the exchanges that set up a conversation (its opening, lists, subscriptions, levels) and the requests
-that wait for an answer. Calls that are over are not needed, and they are most of the traffic.
+These are the exchanges that set up a conversation (its opening, lists, subscriptions, levels) and the
+requests that wait for an answer. Calls that are over are not needed, and they are most of the traffic.
 """
 
 from __future__ import annotations

@@ -18,14 +18,14 @@ from assay.lab.harness.trace.frame import (
     encode_header,
     first_link,
 )
-from assay.lab.harness.trace.recorder import MAX_FRAMES, Redaction
+from assay.lab.harness.trace.recorder import Redaction
 
 from .carried import Carried
 from .view import ENDED, GAP, STATE, trace_name
 
 _WITH_HEAD: Final = frozenset({Kind.REQUEST, Kind.HEAD})
-_ROOM: Final = 2
-"""Frames that remain for the end of a trace."""
+MOST_FRAMES: Final = 8000
+"""Of a trace. Some checks compare requests with equal ids, and a peer may send the same id for ever."""
 
 
 class Conversation:
@@ -83,7 +83,7 @@ class Conversation:
             raw = self._redaction.head(raw) if kind in _WITH_HEAD else self._redaction.text(raw)
         known = self._redaction.value(info) if info else info
         moment = round(self.used - self._begun, 6)
-        if self._count >= MAX_FRAMES - _ROOM or (self._count and self._bytes + len(raw) > self._rotate):
+        if self._count >= MOST_FRAMES or (self._count and self._bytes + len(raw) > self._rotate):
             self._rotated()
         frame = Frame(self._count, moment, sender, channel, kind, raw, known)
         self._append(frame)

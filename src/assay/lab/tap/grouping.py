@@ -1,7 +1,7 @@
 """Which conversation an HTTP request belongs to. The protocol names it only where there are sessions.
 
-A session id decides. Without one, a request belongs to the conversation of its connection, or else to the newest
-one of a client of the same host and name that still has a connection; `initialize` begins a new one.
+A session id decides. Without one, a request belongs to the conversation of its connection, or else to the
+newest one of a client of the same host and name that still has a connection; `initialize` begins a new one.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from .http_stream import HeadFields
 
 MOST: Final = 1000
 SESSION: Final = b"mcp-session-id"
+Key = bytes | tuple[str, bytes]
+"""A session, an address, or a client by its host and name."""
 
 
 class Link:
@@ -37,9 +39,9 @@ class Grouping:
         """`path` is that of the server's endpoint."""
         self._capture = capture
         self._path = path.encode()
-        self._by_session: dict[bytes, Conversation] = {}
-        self._by_client: dict[tuple[str, bytes], Conversation] = {}
-        self._by_target: dict[bytes, Conversation] = {}
+        self._by_session: dict[Key, Conversation] = {}
+        self._by_client: dict[Key, Conversation] = {}
+        self._by_target: dict[Key, Conversation] = {}
         """Conversations on HTTP+SSE, by the address for messages."""
 
     def conversation(self, link: Link, head: HeadFields, raw: bytes) -> Conversation | None:
@@ -80,10 +82,8 @@ class Grouping:
         return current
 
     @staticmethod
-    def _known(table: dict[bytes, Conversation] | dict[tuple[str, bytes], Conversation], key: object) -> (
-        Conversation | None
-    ):
-        known = table.get(key)  # type: ignore[arg-type]
+    def _known(table: dict[Key, Conversation], key: Key) -> Conversation | None:
+        known = table.get(key)
         return None if known is None or known.is_over else known
 
     def leave(self, link: Link) -> None:
@@ -109,7 +109,7 @@ class Grouping:
         return target.partition(b"?")[0] != self._path and target not in self._by_target
 
 
-def _remember(table: dict[object, Conversation], key: object, conversation: Conversation) -> None:  # type: ignore[type-arg]
+def _remember(table: dict[Key, Conversation], key: Key, conversation: Conversation) -> None:
     table.pop(key, None)
     table[key] = conversation
     while len(table) > MOST:
@@ -125,7 +125,7 @@ def _revision(head: HeadFields, method: str, body: bytes) -> str:
 
 
 class _Params(msgspec.Struct):
-    protocolVersion: str = ""  # noqa: N815
+    protocolVersion: str = ""
 
 
 class _Opening(msgspec.Struct):

@@ -33,7 +33,10 @@ class HostHeader:
         self._stream.feed(new)
         parts, place = [], 0
         for begin, end in self._heads:
-            parts += [data[place : begin - self._begin], self._head(data[begin - self._begin : end - self._begin])]
+            parts += [
+                data[place : begin - self._begin],
+                self._head(data[begin - self._begin : end - self._begin]),
+            ]
             place = end - self._begin
         self._heads.clear()
         end = len(data) - (self._stream.waiting if self._stream.is_in_head else 0)
@@ -47,7 +50,7 @@ class HostHeader:
 
     def _replaced(self, match: re.Match[bytes]) -> bytes:
         name = match[2].strip().decode("latin-1").lower()
-        # Any other name is that of a page which has rebound its own name to this address: the server refuses it.
+        # A page may have rebound its own name to this address: the server then sees that name, and refuses it.
         is_ours = name == self._listen or is_local(name)
         return match[1] + (self._authority if is_ours else match[2])
 

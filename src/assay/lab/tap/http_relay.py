@@ -1,7 +1,7 @@
 """Passes the bytes of HTTP connections on, unchanged, after they were recorded.
 
-Each connection of a client has one to the server. What one side does (a half-close, a reset, a pause) the other
-side sees, so that both behave as they would without the tap.
+Each connection of a client has one to the server. What one side does (a half-close, a reset, a pause) the
+other side sees, so that both behave as they would without the tap.
 """
 
 from __future__ import annotations

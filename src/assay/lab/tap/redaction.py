@@ -26,7 +26,9 @@ _NAMES: Final = (
 )
 _SIGNS: Final = (b"oken", b"ecret", b"key", b"Key", b"pass", b"Pass", b"uthor", b"erifier", b"KEY", b"OKEN")
 """Quick to search for: without any of these there is no such name."""
-_MEMBER: Final = re.compile(rf'("(?:{_NAMES})"[ \t\r\n]*:[ \t\r\n]*")((?:[^"\\]|\\.)+)'.encode(), re.IGNORECASE)
+_MEMBER: Final = re.compile(
+    rf'("(?:{_NAMES})"[ \t\r\n]*:[ \t\r\n]*")((?:[^"\\]|\\.)+)'.encode(), re.IGNORECASE
+)
 _NESTED: Final = re.compile(
     rf'(\\"(?:{_NAMES})\\"[ \t]*:[ \t]*\\")((?:[^"\\]|\\\\.)+)'.encode(), re.IGNORECASE
 )
@@ -50,10 +52,10 @@ class LiveRedaction(Redaction):
             self._learn(secret)
 
     def _learn(self, secret: str) -> None:
-        if len(secret) >= SHORTEST and len(secret) <= LONGEST and len(self._known) < MOST:
-            if secret not in self._known:
-                self._known.add(secret)
-                self.learn(secret)
+        is_usable = SHORTEST <= len(secret) <= LONGEST and len(self._known) < MOST
+        if is_usable and secret not in self._known:
+            self._known.add(secret)
+            self.learn(secret)
 
     def head(self, raw: bytes) -> bytes:
         head, end, body = raw.partition(b"\r\n\r\n")

@@ -1,7 +1,7 @@
 """A trace of live traffic, as the lab judges it: at the revision that was spoken, from either side.
 
-Recordings only grow, so that nothing is lost when the recorder dies: what only becomes known later (the agreed
-revision, the kind of HTTP transport, whether the end was seen) is read from the frames.
+Recordings only grow, so that nothing is lost when the recorder dies: what only becomes known later (the
+agreed revision, the kind of HTTP transport, whether the end was seen) is read from the frames.
 """
 
 from __future__ import annotations

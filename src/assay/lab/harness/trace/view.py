@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from assay.lab.harness.scenario import Role
+
 from .frame import Frame, Kind, Sender
 from .trace import Trace
 
