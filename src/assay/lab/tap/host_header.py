@@ -50,7 +50,7 @@ class HostHeader:
 
     def _replaced(self, match: re.Match[bytes]) -> bytes:
         name = match[2].strip().decode("latin-1").lower()
-        # A page may have rebound its own name to this address: the server then sees that name, and refuses it.
+        # A page may have rebound its name to this address: the server then sees that name, and refuses it.
         is_ours = name == self._listen or is_local(name)
         return match[1] + (self._authority if is_ours else match[2])
 

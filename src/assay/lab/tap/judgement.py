@@ -15,7 +15,7 @@ from assay.lab.harness.run.rejudge import rejudged
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.harness.verdict import Outcome
+from assay.lab.harness.verdict import Finding, Outcome
 from assay.lab.suites import suite_named
 from assay.model.version import VERSION
 
@@ -38,7 +38,15 @@ def judged_cells(place: str, trace: Trace) -> list[CellResult]:
 
 
 def _titled(cell: CellResult, side: Trace) -> CellResult:
-    return replace(cell, title=_title(side), area=_role(side))
+    checks = [
+        replace(check, findings=[_unrepeated(each) for each in check.findings]) for check in cell.checks
+    ]
+    return replace(cell, title=_title(side), area=_role(side), checks=checks)
+
+
+def _unrepeated(finding: Finding) -> Finding:
+    """The finding without a line that runs its scenario again: the other side's program was that."""
+    return replace(finding, reproduce="") if " --scenario " in finding.reproduce else finding
 
 
 def _unjudged(place: str, side: Trace, reason: str) -> CellResult:

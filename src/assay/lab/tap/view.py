@@ -70,7 +70,7 @@ def _has_message_endpoint(trace: Trace) -> bool:
 
 def sides(trace: Trace) -> tuple[Trace, Trace]:
     """A settled trace as the lab sees the server, and as it sees the client."""
-    client = client_view(trace, "the client of " + trace.header.subject)
+    client = client_view(trace, "a client")
     return trace, Trace(replace(client.header, scenario=trace.header.scenario + CLIENT), client.frames)
 
 
