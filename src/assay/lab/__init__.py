@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .error import InvalidOptions as InvalidOptions
     from .error import LabError as LabError
     from .error import SubjectNotStarted as SubjectNotStarted
+    from .lint_run import LintOptions as LintOptions
+    from .lint_run import lint as lint
     from .live_run import LiveRun as LiveRun
     from .options import Access as Access
     from .options import ClientOptions as ClientOptions
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from .options import JudgeOptions as JudgeOptions
     from .server_run import follow as follow
     from .server_run import judge as judge
+    from .surface.report import LintReport as LintReport
     from .target import Command as Command
     from .target import Served as Served
     from .target import Url as Url
@@ -46,10 +49,12 @@ __all__, __getattr__, __dir__ = lazy_names(
         ".error": "CannotJudge CannotStore Interrupted InvalidOptions LabError SubjectNotStarted",
         ".harness.run.conclusion": "Conclusion conclude",
         ".harness.run.run": "Run",
+        ".lint_run": "LintOptions lint",
         ".live_run": "LiveRun",
         ".options": "Access ClientOptions Evidence Golden JudgeOptions",
         ".report.registry": "render",
         ".server_run": "follow judge",
+        ".surface.report": "LintReport",
         ".target": "Command Served Url",
     },
 )

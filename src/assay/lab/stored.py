@@ -19,7 +19,7 @@ from assay.lab.harness.trace.file import BadTrace, read_trace
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.tap.capture import FILE as TAP_FILE
 from assay.lab.tap.judgement import judged_run
-from assay.lab.tap.view import is_tapped
+from assay.lab.tap.view import is_tapped, settled
 
 from .error import InvalidOptions
 from .selection import all_suites
@@ -85,6 +85,15 @@ def rejudge(paths: Sequence[Path], *, strict: bool = False) -> Run:
     return replace(run, subjects=[*run.subjects, *live.subjects], cells=[*run.cells, *live.cells])
 
 
+def stored_traces(path: Path) -> list[tuple[str, Trace]]:
+    """The traces of a stored run, once each, by their path.
+
+    Raises:
+        InvalidOptions: no trace is found, or one was changed after it was recorded.
+    """
+    return [(place, settled(trace) if is_tapped(trace) else trace) for place, trace in _traces([path])]
+
+
 def _traces(paths: Sequence[Path]) -> list[tuple[str, Trace]]:
     try:
         files = [file for path in paths for file in _files_at(path)]
@@ -107,7 +116,9 @@ def _files_at(path: Path) -> list[Path]:
     if stored.name == RUN_FILE and stored.exists():
         run = read_run(stored)
         home = stored.parent.resolve()
-        return [Path(os.path.normpath(home / cell.trace)) for cell in run.cells if cell.trace]
+        return list(
+            dict.fromkeys(Path(os.path.normpath(home / cell.trace)) for cell in run.cells if cell.trace)
+        )
     if path.is_dir():
         return sorted(path.rglob(f"*{TRACE}"))
     return [path.resolve() if path.is_symlink() else path]  # a link that the user names is meant
