@@ -50,22 +50,22 @@ def configure(parser: Parser) -> None:
     where("--ca", type=Path, metavar="FILE", help="authorities that signed the server's certificate (PEM)")
     connections = "at once; more are refused; default: 1000"
     where("--connections", type=count, default=1000, metavar="N", help=connections)
-    kept = parser.add_argument_group("recording").add_argument
-    kept("-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="default: results/")
+    recording = parser.add_argument_group("recording").add_argument
+    recording("-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="default: results/")
     rotate = "bytes of a trace, after which the next one begins; default: 32M"
-    kept("--rotate", type=size, default=32 * _UNITS["m"], metavar="SIZE", help=rotate)
+    recording("--rotate", type=size, default=32 * _UNITS["m"], metavar="SIZE", help=rotate)
     keep = "bytes of all traces; the oldest are removed; default: 1G"
-    kept("--keep", type=size, default=_UNITS["g"], metavar="SIZE", help=keep)
+    recording("--keep", type=size, default=_UNITS["g"], metavar="SIZE", help=keep)
     largest = "bytes of the largest message that is recorded; default: 8M"
-    kept("--largest", type=size, default=8 * _UNITS["m"], metavar="SIZE", help=largest)
+    recording("--largest", type=size, default=8 * _UNITS["m"], metavar="SIZE", help=largest)
     header = "also remove the value of this header; repeatable"
-    kept("--redact-header", action="append", default=[], metavar="NAME", help=header)
+    recording("--redact-header", action="append", default=[], metavar="NAME", help=header)
     variable = "also remove the value of this environment variable wherever it passes; repeatable"
-    kept("--redact-env", action="append", default=[], metavar="NAME", help=variable)
-    shown = parser.add_argument_group("judgement").add_argument
-    shown("--no-judge", action="store_true", help="only record; `assay judge` judges later")
-    shown("--check", action="store_true", help="exit with 1 if a side broke a MUST (HTTP only)")
-    shown("--quiet", action="store_true", help="show nothing while it runs")
+    recording("--redact-env", action="append", default=[], metavar="NAME", help=variable)
+    judgement = parser.add_argument_group("judgement").add_argument
+    judgement("--no-judge", action="store_true", help="only record; `assay judge` judges later")
+    judgement("--check", action="store_true", help="exit with 1 if a side broke a MUST (HTTP only)")
+    judgement("--quiet", action="store_true", help="show nothing while it runs")
 
 
 def address(text: str) -> tuple[str, int]:
@@ -115,7 +115,7 @@ def _options(options: argparse.Namespace) -> TapOptions:
 
     missing = [name for name in options.redact_env if name not in os.environ]
     if missing:
-        raise CommandFailed(ExitCode.USAGE, f"--redact-env {missing[0]}: there is no such variable")
+        raise CommandFailed(ExitCode.USAGE, f"--redact-env {missing[0]}: not in the environment")
     return TapOptions(
         output=options.output,
         rotate=options.rotate,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from assay.cli.exit_code import ExitCode
-from assay.lab.tap.follower import Seen, Status
+from assay.lab.tap.follower import SeenFinding, Status
 from assay.lab.tap.http_relay import HttpRelay
 from assay.lab.tap.options import TapOptions
 from assay.lab.tap.run import Tap, tap_http, tap_stdio
@@ -31,17 +31,17 @@ class View:
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
-        self._shown = 0
+        self._count = 0
         self._problem = ""
         self._lock = threading.Lock()
         self._line = ""
 
     def watch(self, status: Status) -> None:
         for finding in status.new:
-            self._shown += 1
-            if self._shown <= MOST_SHOWN:
+            self._count += 1
+            if self._count <= MOST_SHOWN:
                 self.say(*_lines(finding))
-            if self._shown == MOST_SHOWN:
+            if self._count == MOST_SHOWN:
                 self.say("more findings are in the report")
         if status.problem and status.problem != self._problem:
             self._problem = status.problem
@@ -53,7 +53,6 @@ class View:
         with self._lock, contextlib.suppress(OSError, ValueError):  # the host may have closed the stream
             if self._line:
                 say_over("")
-                sys.stderr.write("\r")
             for line in lines:
                 say(line)
             if self._line:
@@ -70,11 +69,11 @@ class View:
     def end(self) -> None:
         if self._line:
             with self._lock:
-                sys.stderr.write("\n")
+                say("")
                 self._line = ""
 
 
-def _lines(finding: Seen) -> Iterator[str]:
+def _lines(finding: SeenFinding) -> Iterator[str]:
     broken = finding.level.startswith(("MUST", "implied MUST"))
     kind = "FAILURE" if broken else "WARNING"
     yield f"{kind} {finding.side}: {visible(finding.title)} ({finding.requirement}, {finding.level})"

@@ -25,7 +25,7 @@ def text_of(seconds: float) -> str:
 
 def notes(run: Run, path: str) -> dict[int, list[str]]:
     """The findings on the frames of a trace, each at its first frame."""
-    found: dict[int, list[str]] = defaultdict(list)
+    texts: dict[int, list[str]] = defaultdict(list)
     name = PurePath(path).name
     for cell in run.cells:
         if PurePath(cell.trace).name != name:
@@ -34,5 +34,5 @@ def notes(run: Run, path: str) -> dict[int, list[str]]:
             for finding in check.findings:
                 if finding.frames and not finding.follows_from:
                     rule = f"{finding.requirement} ({finding.level})"
-                    found[finding.frames[0]].append(f"{rule}: {finding.title}; observed {finding.observed}")
-    return found
+                    texts[finding.frames[0]].append(f"{rule}: {finding.title}; observed {finding.observed}")
+    return texts

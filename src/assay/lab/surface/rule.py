@@ -163,7 +163,8 @@ _ROWS: Final = (
         "description-long",
         Severity.WARNING,
         "A very long description",
-        "Hosts cut long descriptions: Claude Code after 2048 characters, and every request pays for them.",
+        "Claude Code cuts descriptions after 2048 characters, and every request pays for them "
+        f"({_ISSUES}/anthropics/claude-code/issues/41593).",
         "Keep the first sentences, and move the rest to a resource or a prompt.",
     ),
     (

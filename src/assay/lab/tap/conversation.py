@@ -72,7 +72,7 @@ class Conversation:
         self._count = self._bytes = 0
 
     def record(self, sender: Sender, channel: str, kind: Kind, raw: bytes = b"", **info: Any) -> None:
-        """Record a frame; `flush` writes it. Never raises: traffic goes on if it cannot be recorded."""
+        """Record a frame; `flush` writes it. Never raises: the traffic continues without its recording."""
         if self.failed or self.is_over:
             return
         self.used = time.monotonic()
@@ -88,7 +88,6 @@ class Conversation:
         frame = Frame(self._count, moment, sender, channel, kind, raw, known)
         self._append(frame)
         self._carried.take(frame)
-        self.frames += 1
 
     def gap(self, sender: Sender, channel: str, reason: str) -> None:
         """Note that something passed which is not in the trace."""
@@ -98,6 +97,7 @@ class Conversation:
         line, self._link = encode_frame(frame, self._link)
         self._pending += line + b"\n"
         self._count += 1
+        self.frames += 1
         self._bytes += len(line)
 
     def _rotated(self) -> None:

@@ -6,6 +6,7 @@ the number of frames that it has not read.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections import deque
@@ -18,14 +19,15 @@ from msgspec import Struct
 
 from assay.lab.harness.run.archive import RUN_FILE, TRACE
 from assay.lab.harness.run.run import CellResult, dump_run
-from assay.lab.harness.trace.file import BadTrace, parse_trace
-from assay.lab.harness.trace.frame import Frame, Header, Kind, decode_frame
+from assay.lab.harness.trace.file import BadTrace, read_trace
+from assay.lab.harness.trace.frame import Kind
 from assay.lab.harness.trace.trace import Trace
 from assay.lab.harness.verdict import Finding, Verdict
 
 from .judgement import judged_cells, run_of
 from .view import ENDED, is_tapped, settled
 
+PIECE: Final = 1024 * 1024
 SHARE: Final = 4.0
 """After a judgement, a growing trace rests so many times as long as it took."""
 MOST_FINDINGS: Final = 1000
@@ -34,7 +36,7 @@ LONGEST: Final = 300
 _TIMED: Final = frozenset({Kind.LINE, Kind.TEXT, Kind.REQUEST})
 
 
-class Seen(Struct, frozen=True, omit_defaults=True):
+class SeenFinding(Struct, frozen=True, omit_defaults=True):
     """A finding, as the live view shows it: once, however often it is seen."""
 
     side: str
@@ -48,7 +50,7 @@ class Seen(Struct, frozen=True, omit_defaults=True):
 
 
 class Status(Struct, frozen=True, omit_defaults=True):
-    """What is known so far; a line of JSON for whoever shows it."""
+    """What is known so far; one line of JSON for the process that shows it."""
 
     frames: int = 0
     judged: int = 0
@@ -56,7 +58,7 @@ class Status(Struct, frozen=True, omit_defaults=True):
     exchanges: int = 0
     p50: float = 0.0
     p99: float = 0.0
-    new: list[Seen] = []
+    new: list[SeenFinding] = []
     failures: int = 0
     warnings: int = 0
     problem: str = ""
@@ -69,48 +71,44 @@ class Status(Struct, frozen=True, omit_defaults=True):
 
 
 class _File:
-    """One trace that grows."""
+    """One trace that grows. Its frames are only in memory while it is judged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.header: Header | None = None
-        self.frames: list[Frame] = []
         self.count = 0
         self.judged = 0
         self.ended = False
         self.cells: list[CellResult] = []
         self.rest_until = 0.0
         self._offset = 0
-        self._partial = b""
+        self._lines = 0
 
     @property
-    def is_due(self) -> bool:
-        return self.header is not None and self.count > self.judged
+    def lag(self) -> int:
+        return self.count - self.judged
 
-    def read(self) -> None:
-        """Read what was added.
+    def look(self) -> int:
+        """Count the frames that were added.
 
+        Raises:
+            OSError: the file is gone.
+        """
+        before = self.count
+        with self.path.open("rb") as stream:
+            stream.seek(self._offset)
+            while data := stream.read(PIECE):
+                self._offset += len(data)
+                self._lines += data.count(b"\n")
+        self.count = max(self._lines - 1, 0)  # the first line is the header
+        return self.count - before
+
+    def trace(self) -> Trace:
+        """
         Raises:
             OSError: the file is gone.
             BadTrace: not written by a tap.
         """
-        with self.path.open("rb") as stream:
-            stream.seek(self._offset)
-            data = stream.read()
-        self._offset += len(data)
-        *lines, self._partial = (self._partial + data).split(b"\n")
-        if lines and self.header is None:
-            first = lines.pop(0)
-            self.header = parse_trace(first + b"\n", str(self.path)).header
-        for line in lines:
-            frame, _ = decode_frame(line)
-            self.frames.append(frame)
-            self.count += 1
-            self.ended = self.ended or (frame.kind is Kind.MARK and frame.info.get("label") == ENDED)
-
-    def trace(self) -> Trace:
-        assert self.header is not None
-        return Trace(self.header, self.frames)
+        return read_trace(self.path)
 
 
 class Follower:
@@ -120,43 +118,45 @@ class Follower:
         self._files: dict[str, _File] = {}
         self._subjects: set[tuple[str, str]] = set()
         self._reported: set[tuple[str, str, str]] = set()
-        self._new: list[Seen] = []
+        self._new: list[SeenFinding] = []
         self._counts = {Verdict.FAILURE: 0, Verdict.WARNING: 0}
         self._latencies: deque[float] = deque(maxlen=MOST_LATENCIES)
         self._exchanges = 0
         self._is_changed = False
+        self._frames = 0
+        self._judged = 0
         self.problem = ""
 
     def step(self, *, finish: bool = False) -> Status:
         """Read what is new and judge one trace that is due, or with `finish` all."""
-        self._read()
-        due = sorted((file for file in self._files.values() if file.is_due), key=lambda each: each.rest_until)
+        self._look()
+        due = [file for file in self._files.values() if file.lag]
+        due.sort(key=lambda file: file.rest_until)
         for file in due if finish else due[:1]:
-            if finish or file.ended or time.monotonic() >= file.rest_until:
+            if finish or time.monotonic() >= file.rest_until:
                 self._judge(file)
         if self._is_changed:
             self._store()
         return self._status(done=finish)
 
-    def _read(self) -> None:
+    def _look(self) -> None:
         present = {path.name: path for path in self._directory.glob(f"*{TRACE}")}
         for name in [name for name in self._files if name not in present]:
-            del self._files[name]
+            self._judged += self._files.pop(name).lag  # removed to make room: it will not be judged
             self._is_changed = True
         for name, path in present.items():
             file = self._files.setdefault(name, _File(path))
-            if file.ended and not file.frames:
-                continue
-            try:
-                file.read()
-            except OSError:
-                continue  # removed to make room
-            except (BadTrace, ValueError) as error:
-                self.problem = f"{name}: {error}"
+            if not file.ended:
+                with contextlib.suppress(OSError):  # it was removed just now
+                    self._frames += file.look()
 
     def _judge(self, file: _File) -> None:
         begin = time.monotonic()
-        trace = file.trace()
+        try:
+            trace = file.trace()
+        except (OSError, BadTrace) as error:
+            self._skip(file, f"{file.path.name}: {error}" if file.path.exists() else "")
+            return
         if is_tapped(trace):
             file.cells = judged_cells(file.path.name, trace)
             known = settled(trace)
@@ -164,10 +164,16 @@ class Follower:
             self._time(known, file.judged)
             for cell in file.cells:
                 self._report(cell, file.path.name)
-        file.judged = file.count
+        self._frames += max(len(trace.frames) - file.count, 0)
+        file.count = max(file.count, len(trace.frames))
+        file.ended = any(trace.marks(ENDED))
+        self._skip(file, "")
         file.rest_until = time.monotonic() + SHARE * (time.monotonic() - begin)
-        if file.ended:
-            file.frames = []  # the trace is complete; its results stay
+
+    def _skip(self, file: _File, problem: str) -> None:
+        self._judged += file.lag
+        file.judged = file.count
+        self.problem = problem or self.problem
         self._is_changed = True
 
     def _time(self, trace: Trace, since: int) -> None:
@@ -185,7 +191,7 @@ class Follower:
             self._reported.add(key)
             self._counts[verdict] += 1
             self._new.append(
-                Seen(
+                SeenFinding(
                     side=cell.area.removesuffix("s"),
                     requirement=finding.requirement,
                     level=finding.level,
@@ -216,8 +222,8 @@ class Follower:
         new, self._new = self._new, []
         times = sorted(self._latencies)
         return Status(
-            frames=sum(file.count for file in self._files.values()),
-            judged=sum(file.judged for file in self._files.values()),
+            frames=self._frames,
+            judged=self._judged,
             conversations=len(self._files),
             exchanges=self._exchanges,
             p50=_percentile(times, 0.5),

@@ -1,6 +1,6 @@
 """The one change that a tap makes: clients of a server elsewhere name the tap as their host.
 
-A server with a name of its own refuses requests for another one, or answers for another site. Everything else
+A server with another name refuses requests for this one, or answers for another site. Everything else
 passes as it is, also the rest of a connection that cannot be read.
 """
 

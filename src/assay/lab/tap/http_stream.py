@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import Enum
+from functools import lru_cache
 from typing import Final, Protocol
 
 from assay.lab.harness.links.http_text import HEAD_END
@@ -17,11 +18,9 @@ MAX_HEAD: Final = 64 * 1024
 MAX_SIZE_LINE: Final = 256
 """Bytes of the line with the size of a chunk."""
 MAX_TRAILERS: Final = 16 * 1024
-_FIELD: Final = re.compile(
-    rb"^(content-length|transfer-encoding|content-encoding|content-type|upgrade|connection|mcp-session-id"
-    rb"|mcp-protocol-version|user-agent|accept|host)(:|[ \t]+:)[ \t]*([^\r\n]*?)[ \t]*\r?$",
-    re.IGNORECASE | re.MULTILINE,
-)
+_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
+CACHED: Final = 4096
+"""Bytes of a head that is worth keeping: clients send nearly the same one again and again."""
 _DIGITS: Final = re.compile(rb"[0-9]{1,18}")
 _HEXADECIMAL: Final = re.compile(rb"[0-9A-Fa-f]{1,15}")
 
@@ -45,13 +44,15 @@ class HeadFields:
         if b"\r\n " in raw or b"\r\n\t" in raw:
             raise Unreadable("a header is continued on a second line")
         self.raw = raw
-        self.words = raw[: raw.index(b"\r\n")].split(b" ")
+        first, *lines = raw[: -len(HEAD_END)].split(b"\r\n")
+        self.words = first.split(b" ")
         self._values: dict[bytes, bytes] = {}
-        for name, colon, value in _FIELD.findall(raw):
-            key = name.lower()
-            if len(colon) > 1:
-                raise Unreadable(f"a space before the colon of {key.decode()}")
-            if self._values.get(key, value) != value and key in (b"content-length", b"transfer-encoding"):
+        for line in lines:
+            name, _, value = line.partition(b":")
+            key, value = name.lower(), value.strip(b" \t")
+            if key.endswith((b" ", b"\t")):
+                raise Unreadable(f"a space before the colon of {key.decode('latin-1').strip()[:80]}")
+            if key in _FRAMING and self._values.get(key, value) != value:
                 raise Unreadable(f"two different values of {key.decode()}")
             self._values[key] = value
 
@@ -84,13 +85,26 @@ class HeadFields:
         return int(length)
 
 
+@lru_cache(maxsize=256)
+def _cached(raw: bytes) -> HeadFields:
+    return HeadFields(raw)
+
+
+def read_head(raw: bytes) -> HeadFields:
+    """
+    Raises:
+        Unreadable: readers may frame what follows differently.
+    """
+    return _cached(raw) if len(raw) <= CACHED else HeadFields(raw)
+
+
 class Body(Enum):
     """Where a body ends, if neither a length nor chunks say so."""
 
     NONE = 0
     UNTIL_CLOSE = 1
     OTHER_PROTOCOL = 2
-    """What follows is no longer HTTP."""
+    """HTTP ends here."""
 
 
 class Sink(Protocol):
@@ -159,14 +173,14 @@ class HttpStream:
         self.consumed += count
         return data
 
-    def _find(self, end: bytes, most: int, what: str) -> int:
+    def _find(self, end: bytes, most: int, part: str) -> int:
         """The place after `end`; 0 while it is missing."""
         place = self._buffer.find(end, self._searched)
         if place < 0 and len(self._buffer) <= most:
             self._searched = max(len(self._buffer) - len(end) + 1, 0)
             return 0
         if place < 0 or place > most:
-            raise Unreadable(f"{what} longer than {most} bytes")
+            raise Unreadable(f"{part} longer than {most} bytes")
         return place + len(end)
 
     def _head(self) -> bool:
@@ -177,7 +191,7 @@ class HttpStream:
         end = self._find(HEAD_END, MAX_HEAD, "a head")
         if not end:
             return False
-        framing = self._sink.on_head(HeadFields(self._take(end)))
+        framing = self._sink.on_head(read_head(self._take(end)))
         if framing is None:
             self._step = self._chunk_size
         elif framing is Body.UNTIL_CLOSE:

@@ -91,7 +91,7 @@ class JudgeProcess:
         return self._process.pid
 
     def stop(self, patience: float) -> bool:
-        """Let it judge the rest; returns whether it was done in time. It goes on in any case."""
+        """Let it judge the rest; returns whether it was done in time. It ends by itself otherwise."""
         self._stopping = True
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Secrets of live traffic, which nobody names beforehand: recognised where they pass, and removed everywhere.
+"""Secrets of live traffic, which are not known beforehand: recognised where they pass, removed everywhere.
 
 A value that a header, a parameter of a URL or form, or a member of a JSON object declares to be a credential
 is learned: the lab then removes it wherever it appears later, also in other encodings. The structure of what
@@ -14,7 +14,10 @@ from urllib.parse import unquote_plus
 
 from assay.lab.harness.trace.recorder import ALWAYS, REPLACEMENT, SHORTEST, Redaction
 
+from .http_stream import CACHED
+
 HEADERS: Final = (*ALWAYS, "x-auth-token", "x-access-token", "api-key", "authentication", "dpop")
+MOST_HEADS: Final = 256
 MOST: Final = 64
 """Secrets that are remembered; each costs a search of every frame. Values are removed where they are
 declared in any case."""
@@ -24,8 +27,6 @@ _NAMES: Final = (
     r"|(?:api|private|secret|access|signing)[_-]?key|apikey|password|passwd|passphrase|secret|authorization"
     r"|code[_-]?verifier|x-api-key"
 )
-_SIGNS: Final = (b"oken", b"ecret", b"key", b"Key", b"pass", b"Pass", b"uthor", b"erifier", b"KEY", b"OKEN")
-"""Quick to search for: without any of these there is no such name."""
 _MEMBER: Final = re.compile(
     rf'("(?:{_NAMES})"[ \t\r\n]*:[ \t\r\n]*")((?:[^"\\]|\\.)+)'.encode(), re.IGNORECASE
 )
@@ -46,6 +47,8 @@ _SECRET_VARIABLE: Final = re.compile(r"TOKEN|SECRET|PASSW|API_?KEY|PRIVATE_?KEY|
 
 class LiveRedaction(Redaction):
     def __init__(self, secrets: Iterable[str] = (), headers: Iterable[str] = ()) -> None:
+        self._heads: dict[bytes, bytes] = {}
+        """Heads without secrets, by what they were: clients send nearly the same one again and again."""
         super().__init__(headers=headers, always=HEADERS)
         self._known: set[str] = set()
         for secret in secrets:
@@ -57,21 +60,35 @@ class LiveRedaction(Redaction):
             self._known.add(secret)
             self.learn(secret)
 
+    def learn(self, secret: str) -> None:
+        super().learn(secret)
+        self._heads.clear()
+
     def head(self, raw: bytes) -> bytes:
         head, end, body = raw.partition(b"\r\n\r\n")
+        known = self._heads.get(head)
+        if known is not None:
+            return known + end + self.text(body)
+        clean = self._clean_head(head)
+        if b"form-urlencoded" in head and body:
+            body = _PARAMETER.sub(self._declared, b"\n" + body)[1:]
+        elif len(head) <= CACHED:
+            if len(self._heads) >= MOST_HEADS:
+                self._heads.clear()
+            self._heads[head] = clean
+        return clean + end + self.text(body)
+
+    def _clean_head(self, head: bytes) -> bytes:
         for groups in _CREDENTIALS.findall(head):
             self._learn(next(filter(None, groups)).decode("utf-8", "replace"))
         line, separator, rest = head.partition(b"\r\n")
         if b"?" in line or b"location:" in rest.lower():
             line = _PARAMETER.sub(self._declared, line)
             rest = _PARAMETER.sub(self._declared, rest)
-        if body and b"form-urlencoded" in rest:
-            body = _PARAMETER.sub(self._declared, b"\n" + body)[1:]
-        clean = self._header.sub(rb"\g<1>" + REPLACEMENT, super().text(line + separator + rest))
-        return clean + end + self.text(body)
+        return self._header.sub(rb"\g<1>" + REPLACEMENT, super().text(line + separator + rest))
 
     def text(self, raw: bytes) -> bytes:
-        if any(sign in raw for sign in _SIGNS):
+        if _may_declare(raw):
             raw = _MEMBER.sub(self._declared, raw)
             raw = _NESTED.sub(self._declared, raw) if b'\\"' in raw else raw
             raw = _PARAMETER.sub(self._declared, raw) if b"=" in raw else raw
@@ -85,6 +102,23 @@ class LiveRedaction(Redaction):
         if b"%" in value or b"+" in value:
             self._learn(unquote_plus(value.decode("utf-8", "replace")))
         return match[1] + REPLACEMENT
+
+
+def _may_declare(raw: bytes) -> bool:
+    """Whether any of the names can be in it; quick, and nearly always false."""
+    return (
+        b"oken" in raw
+        or b"ecret" in raw
+        or b"key" in raw
+        or b"Key" in raw
+        or b"ass" in raw
+        or b"uth" in raw
+        or b"erifi" in raw
+        or b"OKEN" in raw
+        or b"ECRET" in raw
+        or b"KEY" in raw
+        or b"PASS" in raw
+    )
 
 
 def secrets_of(environment: Mapping[str, str], names: Iterable[str] = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""A tap as a whole: the recording, its judgement, and what is known while it goes on."""
+"""A tap as a whole: the recording, its judgement, and what is known so far."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .stdio_relay import StdioRelay, start_server
 
 Watch = Callable[[Status], None]
 PATIENCE: Final = 30.0
-"""Seconds for the judgement of the rest, when a tap on HTTP ends. It goes on in the background after that."""
+"""Seconds for the judgement of the rest, when a tap on HTTP ends; later it continues in the background."""
 
 
 def discard(status: Status) -> None:

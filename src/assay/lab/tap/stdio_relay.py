@@ -77,7 +77,7 @@ class StdioRelay:
         return threads
 
     def _pass_on(self, source: int, target: IO[bytes] | int, lines: LineStream | None) -> None:
-        """Pass a stream on until it ends, or nobody reads it."""
+        """Pass a stream on until it ends, or its reader is gone."""
         number = target if isinstance(target, int) else target.fileno()
         with contextlib.suppress(OSError):
             while data := os.read(source, PIECE):
@@ -101,7 +101,7 @@ def start_server(command: Sequence[str]) -> subprocess.Popen[bytes]:
         SubjectNotStarted: the command cannot be run.
     """
     pipe = subprocess.PIPE
-    try:  # what runs between fork and exec is safe: there is no other thread yet
+    try:  # what runs between fork and exec is safe: no other thread has started yet
         return subprocess.Popen(
             list(command),
             stdin=pipe,
@@ -142,7 +142,7 @@ def signals_passed_to(process: subprocess.Popen[bytes]) -> Any:
 def write_all(number: int, data: bytes) -> None:
     """
     Raises:
-        OSError: nobody reads it.
+        OSError: the reader is gone.
     """
     view = memoryview(data)
     while view:

@@ -40,8 +40,8 @@ class WebSocketStream:
 
     def _take(self, frame: ws.Frame) -> None:
         if frame.opcode not in ws.DATA:
-            what = _CONTROLS.get(frame.opcode, f"opcode {frame.opcode}")
-            self._record(Kind.CONTROL, frame.payload, what=what)
+            name = _CONTROLS.get(frame.opcode, f"opcode {frame.opcode}")
+            self._record(Kind.CONTROL, frame.payload, what=name)
             return
         if frame.opcode != ws.CONTINUATION:
             self._opcode, self._parts, self._size = frame.opcode, bytearray(), 0
