@@ -13,6 +13,11 @@ from assay.lab.harness.run.runner import SubjectDown
 from assay.lab.harness.subject.discovery import DISCOVERY, discover
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.subject.subject import Subject
+from assay.lab.surface.report import FORMAT, LintReport, ToolCost
+from assay.lab.surface.rule import RULES, Problem, problem
+from assay.lab.surface.schema_lint import schema_problems
+from assay.lab.surface.text_lint import Named, text_problems
+from assay.lab.surface.token_count import Tokenizer, as_sent, tokenizer
 from assay.model.version import VERSION
 from assay.revisions.registry import BY_DATE, REVISIONS
 
@@ -21,11 +26,6 @@ from .error import CannotJudge, InvalidOptions
 from .extra import require_lab
 from .options import Access
 from .subjects import as_target, not_there, subjects_of, url_of
-from .surface.report import FORMAT, LintReport, ToolCost
-from .surface.rule import RULES, Problem, problem
-from .surface.schema_lint import schema_problems
-from .surface.text_lint import Named, text_problems
-from .surface.token_count import Tokenizer, as_sent, tokenizer
 from .target import Command, Served, Target, Url
 
 MOST_TOOLS: Final = 128

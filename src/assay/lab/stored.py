@@ -54,11 +54,14 @@ def find_run(path: Path | None, *, before: int = 0) -> Path:
 
 
 def stored_run(path: Path) -> Run:
-    """
+    """The run at a path; that of a tap which did not judge is made now.
+
     Raises:
         InvalidOptions: there is none, or it cannot be read.
     """
     try:
+        if path.is_dir() and (path / TAP_FILE).exists() and not (path / RUN_FILE).exists():
+            return judged_run([(Path(place).name, trace) for place, trace in _traces([path])])
         return read_run(path)
     except BadRun as error:
         raise InvalidOptions(str(error), _HINT) from error

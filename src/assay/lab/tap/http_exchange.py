@@ -136,6 +136,7 @@ class HttpExchanges:
         self._responses = HttpStream(_Responses(self))
         self._websocket: dict[Sender, WebSocketStream] = {}
         self._is_switched = False
+        self._client_ended = False
         self._touched: set[Conversation] = set()
         self.problem = ""
         """Why nothing more of this connection is recorded."""
@@ -150,6 +151,10 @@ class HttpExchanges:
     def from_server(self, data: bytes) -> None:
         self._responses.feed(data)
         self._flush()
+
+    def client_ended(self) -> None:
+        """The client sends nothing more; it may still read."""
+        self._client_ended = True
 
     def client_left(self, problem: str = "") -> None:
         """The client closed its connection."""
@@ -171,8 +176,11 @@ class HttpExchanges:
             for exchange in self._waiting:
                 self._complete(exchange)
                 self._record_body(exchange)
-                text = problem or "the connection ended inside of a response"
-                exchange.record(Sender.SUBJECT, Kind.END, clean=False, problem=text)
+                if self._client_ended:  # most servers take that for the end of the client
+                    exchange.record(Sender.DRIVER, Kind.END, clean=False)
+                else:
+                    text = problem or "the connection ended inside of a response"
+                    exchange.record(Sender.SUBJECT, Kind.END, clean=False, problem=text)
             self._waiting.clear()
         self._responses.stop()
         self._flush()

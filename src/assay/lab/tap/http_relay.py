@@ -12,7 +12,7 @@ import ssl
 from collections.abc import Callable
 from typing import Any, Final
 
-from assay.lab.harness.links.http_call import Address
+from assay.lab.harness.links.http_call import Address, reason_for
 
 from .capture import Capture
 from .grouping import Grouping
@@ -118,8 +118,7 @@ class _Pair:
         except TimeoutError:
             self._refuse(f"no connection to {address.authority} within {PATIENCE:g} s")
         except OSError as error:
-            reason = getattr(error, "verify_message", "") or error.strerror or str(error)
-            self._refuse(f"no connection to {address.authority}: {reason}")
+            self._refuse(f"no connection to {address.authority}: {reason_for(error)}")
 
     def connected(self, server: asyncio.Transport) -> None:
         self.server = server
@@ -174,6 +173,7 @@ class _Pair:
 
     def client_ended(self) -> None:
         self._client_ended = True
+        self.exchanges.client_ended()
         if self.server is not None:
             _end(self.server)
         self._close_if_done()
