@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import random
+from asyncio import StreamReader as Reader
+from asyncio import StreamWriter as Writer
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -22,7 +24,6 @@ from assay.lab.tap.view import GAP, settled
 from assay.protocol.framing import websocket as ws
 
 LIMIT = 10.0
-Reader, Writer = asyncio.StreamReader, asyncio.StreamWriter
 
 
 def post(body: bytes, *headers: bytes) -> bytes:

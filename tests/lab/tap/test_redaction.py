@@ -18,8 +18,7 @@ PLACES = {
     "query": b"GET /mcp?x=1&api_key=%b&y=2 HTTP/1.1\r\nHost: x\r\n\r\n",
     "code in location": b"HTTP/1.1 302 Found\r\nLocation: http://localhost/cb?code=%b&state=x\r\n\r\n",
     "form": (
-        b"POST /token HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\n"
-        b"client_secret=%b&a=b"
+        b"POST /token HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\nclient_secret=%b&a=b"
     ),
 }
 BODIES = {
