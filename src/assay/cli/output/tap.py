@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import sys
 import threading
@@ -22,6 +23,8 @@ from assay.model.visible import visible
 from .stream import say, say_over
 
 INTERVAL: Final = 1.0
+COLLECT: Final = 20_000
+"""Objects between two collections."""
 MOST_SHOWN: Final = 100
 """Findings; the report has all."""
 
@@ -111,6 +114,8 @@ async def show_http(
     check: bool,
 ) -> int:
     view = View(quiet=quiet)
+    gc.freeze()  # what is loaded stays: looking through it again and again would delay bytes
+    gc.set_threshold(COLLECT)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

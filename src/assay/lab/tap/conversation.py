@@ -23,7 +23,8 @@ from assay.lab.harness.trace.recorder import Redaction
 from .carried import Carried
 from .view import ENDED, GAP, STATE, trace_name
 
-_WITH_HEAD: Final = frozenset({Kind.REQUEST, Kind.HEAD})
+REQUEST, HEAD = Kind.REQUEST, Kind.HEAD
+_CLEAN: Final = {"clean": True}
 MOST_FRAMES: Final = 8000
 """Of a trace. Some checks compare requests with equal ids, and a peer may send the same id for ever."""
 
@@ -80,8 +81,9 @@ class Conversation:
             info = {**info, "label": GAP, "kind": str(kind), "bytes": len(raw)}
             kind, raw = Kind.MARK, b""
         elif raw:
-            raw = self._redaction.head(raw) if kind in _WITH_HEAD else self._redaction.text(raw)
-        known = self._redaction.value(info) if info else info
+            with_head = kind is REQUEST or kind is HEAD
+            raw = self._redaction.head(raw) if with_head else self._redaction.text(raw)
+        known = self._redaction.value(info) if info and info != _CLEAN else info
         moment = round(self.used - self._begun, 6)
         if self._count >= MOST_FRAMES or (self._count and self._bytes + len(raw) > self._rotate):
             self._rotated()

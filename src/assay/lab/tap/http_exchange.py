@@ -94,7 +94,7 @@ class _Responses:
         self._interim = False
 
     def on_head(self, fields: HeadFields) -> int | Body | None:
-        status = _status(fields)
+        status = fields.status
         if 100 <= status < 200 and status != 101:
             self._interim = True
             return Body.NONE
@@ -231,7 +231,7 @@ class HttpExchanges:
         conversation = exchange.conversation
         if conversation is not None:
             self._touched.add(conversation)
-            if _status(fields) < 300:
+            if fields.status < 300:
                 self._grouping.name_session(fields.get(SESSION), conversation)
         coding = fields.get(b"content-encoding").lower()
         if coding in _CODINGS:
@@ -342,14 +342,3 @@ class HttpExchanges:
         for conversation in self._touched:
             conversation.flush()
         self._touched.clear()
-
-
-def _status(fields: HeadFields) -> int:
-    """
-    Raises:
-        Unreadable: not a response.
-    """
-    words = fields.words
-    if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit() or len(words[1]) != 3:
-        raise Unreadable(f"status line {fields.raw[:80]!r}")
-    return int(words[1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, Protocol
 
 from assay.lab.harness.links.http_text import HEAD_END
@@ -31,8 +31,6 @@ class Unreadable(ValueError):
 
 class HeadFields:
     """The start line of a head, and the headers that framing and grouping depend on."""
-
-    __slots__ = ("_values", "raw", "words")
 
     def __init__(self, raw: bytes) -> None:
         """
@@ -60,11 +58,23 @@ class HeadFields:
         """The value of a header, empty if it is missing."""
         return self._values.get(name, b"")
 
-    @property
+    @cached_property
     def media_type(self) -> bytes:
         return self.get(b"content-type").partition(b";")[0].strip().lower()
 
-    @property
+    @cached_property
+    def status(self) -> int:
+        """
+        Raises:
+            Unreadable: not a response.
+        """
+        words = self.words
+        is_response = len(words) > 1 and words[0].startswith(b"HTTP/1.")
+        if not is_response or not words[1].isdigit() or len(words[1]) != 3:
+            raise Unreadable(f"status line {self.raw[:80]!r}")
+        return int(words[1])
+
+    @cached_property
     def length(self) -> int | None:
         """The body's length; None for a chunked body, and -1 if there is neither.
 
