@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.lab.harness.run.conclusion import conclude as conclude
     from assay.lab.harness.run.run import Run as Run
     from assay.lab.report.registry import render as render
+    from assay.lab.surface.report import LintReport as LintReport
 
     from .argument_run import FoundArguments as FoundArguments
     from .argument_run import find_arguments as find_arguments
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from .options import JudgeOptions as JudgeOptions
     from .server_run import follow as follow
     from .server_run import judge as judge
-    from .surface.report import LintReport as LintReport
     from .target import Command as Command
     from .target import Served as Served
     from .target import Url as Url
