@@ -43,6 +43,17 @@ def test_a_fault_of_the_client_is_found(tmp_path: Path) -> None:
     assert sides == {"client": "BASE-04"}
 
 
+def test_a_question_that_the_client_refuses_wrongly_is_its_fault(tmp_path: Path) -> None:
+    refusal: dict[str, object] = {"id": "r", "error": {"code": -32600, "message": "not supported"}}
+    asked = [(Sender.SUBJECT, {"id": "r", "method": "roots/list"}), (Sender.DRIVER, refusal)]
+    sides = {
+        (finding.side, finding.requirement) for finding in findings(recorded(tmp_path, [*USUAL, *asked]))
+    }
+
+    assert ("client", "RT-04") in sides
+    assert ("server", "LIFE-14") in sides
+
+
 def test_what_is_not_over_is_judged_so_far(tmp_path: Path) -> None:
     directory = recorded(tmp_path, FAULTY_SERVER, ended=False)
 

@@ -10,18 +10,21 @@ from msgspec.structs import replace
 
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.reason import Reason, ReasonKind, stored
-from assay.lab.harness.run.recording import now
+from assay.lab.harness.run.conclusion import outcome_of
+from assay.lab.harness.run.recording import judge, now
 from assay.lab.harness.run.rejudge import rejudged
 from assay.lab.harness.run.run import FORMAT, CellResult, Run, SubjectRecord
 from assay.lab.harness.scenario import Role
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.harness.verdict import Finding, Outcome
+from assay.lab.harness.verdict import Finding, Outcome, Verdict
 from assay.lab.suites import suite_named
 from assay.model.version import VERSION
 
 from .view import settled, sides, unjudged
 
 SUITES: Final = ("protocol", "client")
+PASSIVE: Final = ("hostile.unknown",)
+"""Checks of clients that the lab runs in one scenario, and that can read any traffic."""
 
 
 def suites() -> list[Suite]:
@@ -38,10 +41,20 @@ def judged_cells(place: str, trace: Trace) -> list[CellResult]:
 
 
 def _titled(cell: CellResult, side: Trace) -> CellResult:
+    if side.header.role == Role.CLIENT.value:
+        cell = _with_passive(cell, side)
     checks = [
         replace(check, findings=[_unrepeated(each) for each in check.findings]) for check in cell.checks
     ]
     return replace(cell, title=_title(side), area=_role(side), checks=checks)
+
+
+def _with_passive(cell: CellResult, side: Trace) -> CellResult:
+    suite = suite_named("client")
+    more = judge(suite, [suite.checks[name] for name in PASSIVE], side)
+    checks = [*cell.checks, *(check for check in more if check.verdict is not Verdict.SKIPPED)]
+    outcome = outcome_of([check.id for check in checks], checks, broke_off=cell.broke_off)
+    return replace(cell, checks=checks, outcome=outcome)
 
 
 def _unrepeated(finding: Finding) -> Finding:
