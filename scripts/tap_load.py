@@ -174,7 +174,7 @@ def measure(options: argparse.Namespace, direct: int, through: int, tap: int) ->
                 used.append((cpu(tap) - begin) / options.calls)
             _, times, _ = run_fast(port, options.calls // 10, 1)
             medians[name] = statistics.median(times)
-        changed += sum(one != other for one, other in zip(answers["direct"], answers["tap"], strict=True))
+        changed += sum(left != right for left, right in zip(answers["direct"], answers["tap"], strict=True))
         ratios.append(rates["tap"] / rates["direct"])
         added.append(medians["tap"] - medians["direct"])
         sizes.append(memory(tap))

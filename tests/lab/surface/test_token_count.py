@@ -1,4 +1,4 @@
-"""Tokens: the estimate is near the tokenizer whose vocabulary is at hand."""
+"""Tokens: the estimate is near what the installed tokenizer counts."""
 
 from __future__ import annotations
 

@@ -45,9 +45,9 @@ def test_a_fault_of_the_client_is_found(tmp_path: Path) -> None:
 
 def test_a_question_that_the_client_refuses_wrongly_is_its_fault(tmp_path: Path) -> None:
     refusal: dict[str, object] = {"id": "r", "error": {"code": -32600, "message": "not supported"}}
-    asked = [(Sender.SUBJECT, {"id": "r", "method": "roots/list"}), (Sender.DRIVER, refusal)]
+    exchange = [(Sender.SUBJECT, {"id": "r", "method": "roots/list"}), (Sender.DRIVER, refusal)]
     sides = {
-        (finding.side, finding.requirement) for finding in findings(recorded(tmp_path, [*USUAL, *asked]))
+        (finding.side, finding.requirement) for finding in findings(recorded(tmp_path, [*USUAL, *exchange]))
     }
 
     assert ("client", "RT-04") in sides

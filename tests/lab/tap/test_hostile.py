@@ -113,11 +113,11 @@ def test_text_of_a_peer_does_not_act_on_the_terminal(capsys: pytest.CaptureFixtu
     evil = "\x1b]0;owned\x07\x1b[2J\r\n::error::x\u202e"
     finding = SeenFinding("server", "X-1", "MUST", evil, evil, "tap-1-stdio.ndjson")
     View(quiet=False).watch(Status(new=[finding], problem=evil))
-    shown = capsys.readouterr().err
+    printed = capsys.readouterr().err
 
-    assert "FAILURE server" in shown
-    assert not {"\x1b", "\x07", "\r", "\u202e"} & set(shown)
-    assert not any(line.startswith("::") for line in shown.splitlines())
+    assert "FAILURE server" in printed
+    assert not {"\x1b", "\x07", "\r", "\u202e"} & set(printed)
+    assert not any(line.startswith("::") for line in printed.splitlines())
 
 
 def test_the_judge_survives_files_that_are_no_traces(tmp_path: Path) -> None:
