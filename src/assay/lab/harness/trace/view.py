@@ -11,8 +11,9 @@ from typing import Final
 import msgspec
 
 from assay.lab.harness.scenario import Role
-from assay.lab.harness.trace.frame import Frame, Kind, Sender
-from assay.lab.harness.trace.trace import Trace
+
+from .frame import Frame, Kind, Sender
+from .trace import Trace
 
 CLIENT_PROCESS: Final = "client/process"
 EXITED: Final = "exited"
