@@ -124,6 +124,28 @@ def test_headers_that_curl_would_add_are_removed() -> None:
     assert {"Accept:", "Content-Type:", "X-Empty;"} <= set(words)
 
 
+@pytest.mark.parametrize(
+    ("kind", "took", "limit"),
+    [
+        ("application/json", 9.0, []),
+        ("text/event-stream", 0.1, ["-m", "5"]),
+        ("text/event-stream", 9.0, ["-m", "18"]),
+    ],
+)
+def test_event_stream_is_not_awaited_for_ever(kind: str, took: float, limit: list[str]) -> None:
+    """The driver may have ended it in the recorded conversation."""
+    *frames, end = http_frames()
+    frames[1] = msgspec.structs.replace(
+        frames[1], raw=frames[1].raw.replace(b"application/json", kind.encode())
+    )
+    if limit:
+        event = b"data: " + frames[2].raw + b"\n\n"
+        frames[2] = msgspec.structs.replace(frames[2], kind=Kind.EVENT, raw=event)
+    trace = Trace(http_trace().header, [*frames, msgspec.structs.replace(end, t=took)])
+    words = shlex.split(repeating_line(trace, fault_in(trace), judge_pings))
+    assert words[2 : words.index("-i")] == limit
+
+
 def test_redacted_token_is_a_variable() -> None:
     trace = http_trace(session="Authorization: [redacted]\r\n")
     assert '-H "Authorization: Bearer $TOKEN"' in repeating_line(trace, fault_in(trace), judge_pings)

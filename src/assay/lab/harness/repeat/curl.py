@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import ceil
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -22,7 +23,7 @@ from .variable import VARIABLES
 MOST_CALLS: Final = 4
 """Requests of one line, beside those that open a session."""
 WAIT: Final = 5
-"""Seconds for a response that the server did not end."""
+"""Seconds at least for a response that may never end."""
 SESSION: Final = "mcp-session-id"
 _SET_BY_CURL: Final = frozenset({"host", "connection", "content-length"})
 """curl sets these itself, and their recorded values may not fit the body."""
@@ -168,8 +169,16 @@ def _opened(trace: Trace, prelude: Sequence[Call]) -> Iterator[str]:
 
 
 def _shown(trace: Trace, call: Call, session: str | None) -> str:
-    limit = "" if call.is_over and len(_without_dialogue(call)) == len(call.frames) else f"-m {WAIT} "
-    return f"{_curl(trace, call, session, f'{limit}-i')}; echo"
+    return f"{_curl(trace, call, session, f'{_limit(call)}-i')}; echo"
+
+
+def _limit(call: Call) -> str:
+    """An event stream may have ended only because of what the driver did, such as a cancellation, and the
+    answer to a question of the server is not sent: such a response gets twice the time that it took."""
+    is_whole = call.is_over and len(_without_dialogue(call)) == len(call.frames)
+    if is_whole and not call.is_stream:
+        return ""
+    return f"-m {max(WAIT, ceil(2 * (call.frames[-1].t - call.request.t)))} "
 
 
 def _curl(trace: Trace, call: Call, session: str | None, options: str) -> str:
