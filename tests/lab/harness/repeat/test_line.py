@@ -115,7 +115,7 @@ def http_trace(**options: str) -> Trace:
 def test_forged_host_is_a_header_and_not_the_address() -> None:
     trace = http_trace(host="evil.example")
     words = shlex.split(repeating_line(trace, fault_in(trace), judge_pings))
-    assert words[-1] == URL and "Host: evil.example" in words
+    assert words[words.index("||") - 1] == URL and "Host: evil.example" in words
 
 
 def test_headers_that_curl_would_add_are_removed() -> None:
@@ -124,26 +124,13 @@ def test_headers_that_curl_would_add_are_removed() -> None:
     assert {"Accept:", "Content-Type:", "X-Empty;"} <= set(words)
 
 
-@pytest.mark.parametrize(
-    ("kind", "took", "limit"),
-    [
-        ("application/json", 9.0, []),
-        ("text/event-stream", 0.1, ["-m", "5"]),
-        ("text/event-stream", 9.0, ["-m", "18"]),
-    ],
-)
-def test_event_stream_is_not_awaited_for_ever(kind: str, took: float, limit: list[str]) -> None:
-    """The driver may have ended it in the recorded conversation."""
+@pytest.mark.parametrize(("took", "limit"), [(0.1, "5"), (9.0, "18")])
+def test_response_is_not_awaited_for_ever(took: float, limit: str) -> None:
+    """The driver may have ended it, and a stream that was refused may open once the fault is fixed."""
     *frames, end = http_frames()
-    frames[1] = msgspec.structs.replace(
-        frames[1], raw=frames[1].raw.replace(b"application/json", kind.encode())
-    )
-    if limit:
-        event = b"data: " + frames[2].raw + b"\n\n"
-        frames[2] = msgspec.structs.replace(frames[2], kind=Kind.EVENT, raw=event)
     trace = Trace(http_trace().header, [*frames, msgspec.structs.replace(end, t=took)])
     words = shlex.split(repeating_line(trace, fault_in(trace), judge_pings))
-    assert words[2 : words.index("-i")] == limit
+    assert words[words.index("-m") + 1] == limit
 
 
 def test_redacted_token_is_a_variable() -> None:

@@ -29,6 +29,8 @@ _SET_BY_CURL: Final = frozenset({"host", "connection", "content-length"})
 """curl sets these itself, and their recorded values may not fit the body."""
 _ADDED_BY_CURL: Final = ("Accept", "Content-Type")
 _RESUMES: Final = "last-event-id"
+EXIT: Final = "curl: exit"
+"""Printed with the exit status of curl if a response did not end, or did not come."""
 _EXTRACT: Final = "tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip'"
 
 
@@ -169,16 +171,10 @@ def _opened(trace: Trace, prelude: Sequence[Call]) -> Iterator[str]:
 
 
 def _shown(trace: Trace, call: Call, session: str | None) -> str:
-    return f"{_curl(trace, call, session, f'{_limit(call)}-i')}; echo"
-
-
-def _limit(call: Call) -> str:
-    """An event stream may have ended only because of what the driver did, such as a cancellation, and the
-    answer to a question of the server is not sent: such a response gets twice the time that it took."""
-    is_whole = call.is_over and len(_without_dialogue(call)) == len(call.frames)
-    if is_whole and not call.is_stream:
-        return ""
-    return f"-m {max(WAIT, ceil(2 * (call.frames[-1].t - call.request.t)))} "
+    # A response may have ended only because of what the driver did, such as a cancellation, and where the
+    # fault is that a stream was refused, it opens once the fault is fixed.
+    limit = max(WAIT, ceil(2 * (call.frames[-1].t - call.request.t)))
+    return f"{_curl(trace, call, session, f'-m {limit} -i')} || printf '\\n({EXIT} %s)' $?; echo"
 
 
 def _curl(trace: Trace, call: Call, session: str | None, options: str) -> str:

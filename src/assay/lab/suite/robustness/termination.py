@@ -27,7 +27,13 @@ from assay.lab.harness.driver.peer import Peer, Pending
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.links.stdio import STILL_RUNNING, TERMINATED
 from assay.lab.harness.need import A_SEPARATE_SERVER
-from assay.lab.harness.sabotage.saboteur import Conversation, LocalAnswer, Saboteur, newest_of_each_kind, params_of
+from assay.lab.harness.sabotage.saboteur import (
+    Conversation,
+    LocalAnswer,
+    Saboteur,
+    newest_of_each_kind,
+    params_of,
+)
 from assay.lab.harness.sabotage.script import serve_minimal
 from assay.lab.harness.trace.frame import Frame, Kind
 from assay.lab.harness.transport import GUARDED, HTTP_ONLY, STDIO_ONLY
@@ -132,7 +138,7 @@ def judge_cut_off(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@scripted("ignores SIGTERM", breaks="ROBUST-03", silent=True)
+@scripted("ignores SIGTERM", breaks="ROBUST-03", silent=True, ignores_termination=True)
 async def termination_ignored(conversation: Conversation, revision: Revision) -> None:
     conversation.ignores_termination = True
     async for _ in serve_minimal(conversation, revision):
