@@ -76,7 +76,8 @@ def _stdio(line: MessageLine, output: bytes) -> Iterator[Frame]:
     taken: dict[int, bytes] = {}
     rest: list[bytes] = []
     for raw in printed:
-        place = next((n for n, key in places.items() if key == _key(raw) and n not in taken), None)
+        free = (n for n in places if n > max(taken, default=-1))  # in the order in which they were printed
+        place = next((n for n in free if places[n] == _key(raw)), None)
         if place is None:
             rest.append(raw)
         else:
