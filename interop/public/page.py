@@ -22,7 +22,7 @@ def page(introduction: str, record: Record, packages: Mapping[str, PublicPackage
 def _subjects(record: Record, packages: Mapping[str, PublicPackage], reasons: Reasons) -> Iterator[str]:
     yield f"## Packages\n\nJudged by {record.scenarios} scenarios and {record.checks} checks."
     yield f"{_tally(record, reasons)}\n"
-    yield "| name | package | SDK | transport | revisions | scenario runs | runs | broken MUST | broken SHOULD |"
+    yield "| name | package | SDK | transport | revisions | outcomes | runs | broken MUST | broken SHOULD |"
     yield "|---|---|---|---|---|---|---|--:|--:|"
     for judged in record.judged:
         package = packages[judged.name]

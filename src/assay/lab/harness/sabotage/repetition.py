@@ -93,7 +93,7 @@ async def repeat_lines(saboteurs: Sequence[Saboteur], suite: Suite, testbed: Tes
 
 def _trials(saboteur: Saboteur, suite: Suite, testbed: Testbed) -> Iterator[list[Trial[Saboteur]]]:
     """On each transport at the newest revision, else at the newest with a handshake: some faults, such as
-    notifications that nobody asked for, show in a real run only there."""
+    unrequested notifications, show in a real run only there."""
     trials = list(server_trials(saboteur, suite, testbed))
     for transport in TRANSPORTS:
         here = [trial for trial in trials if trial.transport is transport and not _needs_issuer(trial)]
