@@ -98,11 +98,16 @@ def _answers(frames: Iterable[Frame]) -> list[Frame]:
 
 
 def _key(raw: bytes) -> str:
-    """The id of a response, or the method of another message."""
+    """The id of a response, the method of another message, or those of the members of a batch."""
     try:
-        value = msgspec.json.decode(raw)
+        return _name(msgspec.json.decode(raw))
     except (msgspec.DecodeError, ValueError, RecursionError):
         return ""
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, list):
+        return f"batch of {', '.join(_name(member) for member in value if isinstance(member, dict))}"
     if not isinstance(value, dict):
         return ""
     return f"method {value['method']}" if "method" in value else f"id {value.get('id')}"
