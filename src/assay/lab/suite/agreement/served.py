@@ -118,7 +118,7 @@ KINDS: Final = {
 UNKNOWN: Final = frozenset({METHOD_NOT_FOUND, RESOURCE_NOT_FOUND})
 
 
-@check("What a list names is served", requirements=("AGREE-02",), everywhere=True)
+@check("What a list names is served", requirements=("AGREE-02",), everywhere=True, history=True)
 def judge_listed_served(trace: Trace) -> Iterator[Observation]:
     for method, kind in KINDS.items():
         requests = [each for each in trace.exchanges(method) if each.answer is not None]
