@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Never, TypeVar
 import msgspec
 from msgspec import Raw
 
-from assay.model.client_error import ServerError, ToolFailed
+from assay.model.client_error import InvalidAnswer, ServerError, ToolFailed
 from assay.model.client_limits import ClientLimits
 from assay.model.content import Contents
 from assay.model.definition import PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition
@@ -28,8 +28,12 @@ from .typed import as_type
 
 if TYPE_CHECKING:
     from assay.model.skill import LoadedSkill, Skill
+    from assay.revisions.revision import TaskForm
 
+    from .apps import AppPage
+    from .input_required import Question
     from .running_call import RunningCall
+    from .task import RunningTask
 
 T = TypeVar("T")
 DEFAULT: Final[Any] = object()
@@ -162,6 +166,17 @@ class Calls(ABC):
             check_numbers(arguments, f"of tool {name}")
         raw = await self._call_tool(params, timeout, progress, idempotent)
         try:
+            return self._tool_result(name, raw, check=check)
+        except InvalidAnswer:
+            from .task import created_task
+
+            task = created_task(self, name, raw, check=check)
+            if task is None:
+                raise
+        return await task
+
+    def _tool_result(self, name: str, raw: Raw, *, check: bool) -> ToolResult:
+        try:
             result = _tool_result_decoder()(raw)
         except (msgspec.DecodeError, RecursionError):
             result = decode_result(raw, ToolResult, f"tools/call of {name}")
@@ -170,6 +185,72 @@ class Calls(ABC):
         if self._outputs.schemas:
             self._outputs.check(name, result, len(memoryview(raw)))
         return result
+
+    async def call_task(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        ttl: float | None = None,
+        timeout: float | None = DEFAULT,
+        check: bool = True,
+        meta: Mapping[str, Any] | None = None,
+    ) -> RunningTask:
+        """Call a tool as a task, which outlives the connection.
+
+            task = await client.call_task("report", {"year": 2025})
+            result = await task
+
+        Args:
+            name, arguments, check, meta: As for `call_tool`.
+            ttl: Seconds that the server should keep the task, where clients may ask for that.
+            timeout: Seconds to wait for the answer that the task has begun.
+
+        Raises:
+            ClientError: the server has no tasks, no answer, or an error.
+        """
+        from .task import begin_task
+
+        if arguments:
+            check_numbers(arguments, f"of tool {name}")
+        params: dict[str, Any] = {"name": name, "arguments": dict(arguments or {})}
+        if meta is not None:
+            params["_meta"] = dict(meta)
+        return await begin_task(self, params, ttl=ttl, timeout=timeout, check=check)
+
+    def task(self, task_id: str, *, tool: str = "", check: bool = True) -> RunningTask:
+        """A task that was begun earlier, also by another process. `tool` is its name, for the check of the
+        result against its output schema."""
+        from .task import RunningTask
+
+        return RunningTask(self, tool, task_id=task_id, check=check)
+
+    async def app(self, tool: ToolDefinition) -> AppPage | None:
+        """The page that shows the results of a tool; None if it has none. Servers offer pages to
+        `Client(…, apps=True)` only.
+
+        Raises:
+            InvalidAnswer: the page breaks the rules of the extension.
+            ClientError: no answer, or an error.
+        """
+        from .apps import read_app
+
+        return await read_app(self.read, tool)
+
+    @property
+    @abstractmethod
+    def task_form(self) -> TaskForm: ...
+
+    @property
+    @abstractmethod
+    def revision(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def capabilities(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    async def _answers(self, questions: Mapping[str, Question]) -> dict[str, Any]: ...
 
     def start_tool(
         self,

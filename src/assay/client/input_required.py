@@ -26,8 +26,8 @@ class InputRequired(Struct, rename="camel"):
 _read_type: Final = msgspec.json.Decoder(InputRequired).decode
 
 
-def read_questions(raw: Raw, method: str) -> InputRequired | None:
-    """The questions in a result; None if it is complete.
+def read_questions(raw: Raw, method: str, *, may_be_task: bool = False) -> InputRequired | None:
+    """The questions in a result; None if it is complete, or a task where that may be.
 
     Raises:
         InvalidAnswer: it is neither.
@@ -36,7 +36,7 @@ def read_questions(raw: Raw, method: str) -> InputRequired | None:
         result = _read_type(raw)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidAnswer(f"the server's answer to {method} is invalid: {error}") from None
-    if result.result_type == "complete":
+    if result.result_type == "complete" or (may_be_task and result.result_type == "task"):
         return None
     if result.result_type != "input_required":
         raise InvalidAnswer(f"the server answered {method} with an unknown type: {result.result_type}")
