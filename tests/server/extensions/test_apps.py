@@ -9,7 +9,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay import AppPage, Client, Contents, Csp, InvalidAnswer, RegistrationError, Server, ToolDefinition, ToolUi
+from assay import (
+    AppPage,
+    Client,
+    Contents,
+    Csp,
+    InvalidAnswer,
+    RegistrationError,
+    Server,
+    ToolDefinition,
+    ToolUi,
+)
 from assay.client.apps import read_app, with_apps
 from assay.model.app import MIME_TYPE
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
