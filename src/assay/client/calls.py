@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Never, TypeVar
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -19,6 +19,7 @@ from assay.model.error import HEADER_MISMATCH
 from assay.model.result import CompleteResult, Completion, PromptResult, ReadResult, ToolResult
 
 from .callback import Callback
+from .extension_calls import DEFAULT, ExtensionCalls
 from .hint import refuse_positional, unencodable
 from .listing import collect, decode_result
 from .number import check_numbers
@@ -27,20 +28,12 @@ from .result_cache import ResultCache
 from .typed import as_type
 
 if TYPE_CHECKING:
-    from assay.model.skill import LoadedSkill, Skill
-    from assay.revisions.revision import TaskForm
-
-    from .apps import AppPage
-    from .input_required import Question
     from .running_call import RunningCall
-    from .task import RunningTask
 
 T = TypeVar("T")
-DEFAULT: Final[Any] = object()
-"""The timeout of the client."""
 
 
-class Calls(ABC):
+class Calls(ExtensionCalls):
     """The calls of `Client`, on top of its requests."""
 
     limits: ClientLimits
@@ -186,72 +179,6 @@ class Calls(ABC):
             self._outputs.check(name, result, len(memoryview(raw)))
         return result
 
-    async def call_task(
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | None = None,
-        *,
-        ttl: float | None = None,
-        timeout: float | None = DEFAULT,
-        check: bool = True,
-        meta: Mapping[str, Any] | None = None,
-    ) -> RunningTask:
-        """Call a tool as a task, which outlives the connection.
-
-            task = await client.call_task("report", {"year": 2025})
-            result = await task
-
-        Args:
-            name, arguments, check, meta: As for `call_tool`.
-            ttl: Seconds that the server should keep the task, where clients may ask for that.
-            timeout: Seconds to wait for the answer that the task has begun.
-
-        Raises:
-            ClientError: the server has no tasks, no answer, or an error.
-        """
-        from .task import begin_task
-
-        if arguments:
-            check_numbers(arguments, f"of tool {name}")
-        params: dict[str, Any] = {"name": name, "arguments": dict(arguments or {})}
-        if meta is not None:
-            params["_meta"] = dict(meta)
-        return await begin_task(self, params, ttl=ttl, timeout=timeout, check=check)
-
-    def task(self, task_id: str, *, tool: str = "", check: bool = True) -> RunningTask:
-        """A task that was begun earlier, also by another process. `tool` is its name, for the check of the
-        result against its output schema."""
-        from .task import RunningTask
-
-        return RunningTask(self, tool, task_id=task_id, check=check)
-
-    async def app(self, tool: ToolDefinition) -> AppPage | None:
-        """The page that shows the results of a tool; None if it has none. Servers offer pages to
-        `Client(…, apps=True)` only.
-
-        Raises:
-            InvalidAnswer: the page breaks the rules of the extension.
-            ClientError: no answer, or an error.
-        """
-        from .apps import read_app
-
-        return await read_app(self.read, tool)
-
-    @property
-    @abstractmethod
-    def task_form(self) -> TaskForm: ...
-
-    @property
-    @abstractmethod
-    def revision(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def capabilities(self) -> dict[str, Any]: ...
-
-    @abstractmethod
-    async def _answers(self, questions: Mapping[str, Question]) -> dict[str, Any]: ...
-
     def start_tool(
         self,
         name: str,
@@ -361,44 +288,6 @@ class Calls(ABC):
             params["context"] = {"arguments": dict(context)}
         raw = await self._request("completion/complete", params)
         return decode_result(raw, CompleteResult, "completion/complete").completion
-
-    async def skills(self) -> list[Skill]:
-        """The skills that the server lists. None of their files is read; entries that break the rules of the
-        extension are left out, with a warning in the log."""
-        from .skills import list_skills
-
-        return await list_skills(self._request, self.limits)
-
-    async def skill(self, uri: str) -> Skill:
-        """One skill, listed or not, by the URI of its `SKILL.md`.
-
-        Raises:
-            ServerError: the server has no such skill.
-        """
-        from .skills import get_skill
-
-        return await get_skill(self._request, uri)
-
-    async def load_skill(self, skill: Skill) -> LoadedSkill:
-        """Read the `SKILL.md` of a skill and compare size, digest and frontmatter with its entry.
-
-        Raises:
-            InvalidAnswer: they differ: do not use the skill.
-        """
-        from .skills import load_skill
-
-        return await load_skill(self._request, skill)
-
-    async def skill_file(self, loaded: LoadedSkill, path: str) -> Contents:
-        """Read a further file of a skill, by its path or URI, and compare size and digest with the entry.
-
-        Raises:
-            ValueError: the entry does not list it.
-            InvalidAnswer: they differ.
-        """
-        from .skills import read_skill_file
-
-        return await read_skill_file(self._request, loaded, path)
 
     async def ping(self, *, timeout: float | None = DEFAULT) -> float:
         """Seconds for a request and its answer. In revisions without `ping`, `server/discover` is sent.

@@ -16,8 +16,9 @@ from assay.model.definition import Implementation, ToolDefinition
 from assay.model.version import VERSION
 
 from .callback import Callback
-from .calls import DEFAULT, Calls
+from .calls import Calls
 from .change_hub import ChangeHub
+from .extension_calls import DEFAULT
 from .hint import NamesOfOthers, NeedsAsync, check_options
 from .life import Life, SentRequest
 from .log import client_logger
@@ -130,9 +131,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         self._hub = ChangeHub()
         self._hub.observers += (self._cache.observe, self._outputs.observe)
         notices = Notices(on_log, on_change, log_level or (None if on_log is None else "info"))
-        handlers = _make_handlers(
-            sampling, elicitation, roots, _with_apps(capabilities) if apps else capabilities
-        )
+        handlers = _make_handlers(sampling, elicitation, roots, _declared(capabilities, apps=apps))
         settings = _make_settings(self, Implementation(name, version), handlers, notices, revision)
         super().__init__(make_link, settings, policy, on_state)
         self._group = _make_group(self, target, http) if isinstance(target, Servers) else None
@@ -325,7 +324,9 @@ def _make_handlers(
     return Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
 
 
-def _with_apps(capabilities: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _declared(capabilities: Mapping[str, Any] | None, *, apps: bool) -> Mapping[str, Any] | None:
+    if not apps:
+        return capabilities
     from .apps import with_apps  # not at the top: few clients show pages
 
     return with_apps(capabilities)

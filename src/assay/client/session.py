@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw
 
 from assay.model.client_error import (
     ClientClosed,
@@ -24,7 +24,7 @@ from assay.model.client_error import (
 )
 from assay.model.definition import ToolDefinition
 from assay.model.error import RpcError
-from assay.model.jsonrpc import Envelope, ErrorBody, Notification, Outcome, Request
+from assay.model.jsonrpc import Envelope, Notification, Outcome, Request
 from assay.protocol.correlation import Correlation
 from assay.protocol.opening import (
     ROOTS_CHANGED,
@@ -44,24 +44,13 @@ from .input_required import InputRequired, Question, read_questions
 from .listening import CallbackStream, Interest, keep_announcing, listen
 from .log import client_logger
 from .negotiation import negotiate
+from .received_error import received_error
 from .settings import CallOptions, Notices, Settings
 
 PLAIN: Final = CallOptions()
 TASKS: Final = "io.modelcontextprotocol/tasks"
 STREAM_WAIT: Final = 1.0
 """Seconds to wait for a stream: a server may begin its response with the first message."""
-
-
-_read_error: Final = msgspec.json.Decoder(ErrorBody).decode
-
-
-def received_error(raw: Raw | UnsetType) -> ClientError:
-    """The exception for a JSON-RPC error."""
-    try:
-        error = _read_error(b"{}" if isinstance(raw, UnsetType) else raw)
-    except (msgspec.DecodeError, RecursionError):
-        return InvalidAnswer("the server answered with an error that has no code and message")
-    return ServerError(error.code, error.message, None if error.data is UNSET else error.data)
 
 
 class Session:

@@ -20,8 +20,8 @@ from assay.model.definition import (
 from assay.model.result import Completion, PromptResult, ToolResult
 
 from .callback import Callback
-from .calls import DEFAULT
 from .client import Client
+from .extension_calls import DEFAULT
 from .hint import NamesOfOthers, NeedsNoAsync
 from .loop_thread import LoopThread
 from .options import ClientOptions

@@ -7,7 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from .definition import ToolDefinition
 from .error import RegistrationError
 
 SCHEME: Final = "ui://"
@@ -144,17 +146,17 @@ def read_tool_ui(ui: str | ToolUi | None, tool: str) -> ToolUi | None:
         raise RegistrationError(f"tool {tool}: {error}") from None
 
 
-def with_ui(meta: dict[str, Any] | None, ui: ToolUi | None, tool: str) -> dict[str, Any] | None:
-    """The `_meta` of a tool with its page.
+def with_ui(tool: ToolDefinition, ui: ToolUi | None) -> ToolDefinition:
+    """A tool with its page in `_meta`.
 
     Raises:
         RegistrationError: it names one already.
     """
     if ui is None:
-        return meta
-    if KEY in (meta or {}):
-        raise RegistrationError(f"tool {tool}: its page is in ui= and in meta[{KEY!r}]: keep ui=")
-    return {**(meta or {}), KEY: ui.wire}
+        return tool
+    if KEY in (tool.meta or {}):
+        raise RegistrationError(f"tool {tool.name}: its page is in ui= and in meta[{KEY!r}]: keep ui=")
+    return replace(tool, meta={**(tool.meta or {}), KEY: ui.wire})
 
 
 def page_metadata(

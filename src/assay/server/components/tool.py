@@ -232,7 +232,6 @@ def make_tool(
     except RegistrationError as error:
         place = "" if output_schema is not None else "return type: "
         raise RegistrationError(f"tool {tool_name}: {place}{error}") from None
-    page = read_tool_ui(ui, tool_name)
     definition = ToolDefinition(
         name=tool_name,
         title=title,
@@ -241,12 +240,13 @@ def make_tool(
         output_schema=output.schema,
         annotations=read_annotations(annotations, tool_name),
         icons=icons,
-        meta=with_ui(with_tags(meta, words, f"tool {tool_name}"), page, tool_name),
+        meta=with_tags(meta, words, f"tool {tool_name}"),
     )
     invoke = make_invocable(function, signature, limits)
     if output.adapts and not invoke.is_async:
         invoke.function = adapting(function)
-    tool = Tool(definition, arguments, invoke, output)
+    page = read_tool_ui(ui, tool_name)
+    tool = Tool(with_ui(definition, page), arguments, invoke, output)
     tool.scopes, tool.tags = read_scopes(scopes, f"tool {tool_name}"), words
     tool.task, tool.ui = read_task(task, tool_name), page
     return tool

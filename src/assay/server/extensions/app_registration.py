@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, cast
 
 from assay.model.result import Cache
 from assay.server.bare_decorator import check_argument
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class PageOptions(TypedDict, total=False):
+    """Those of `Server.resource`."""
+
+    name: str | None
+    title: str | None
+    description: str | None
+    meta: dict[str, Any] | None
+    access: Access | None
+    cache: Cache | None
+    scopes: Sequence[str]
+    tags: Collection[str]
+
+
 class AppRegistration:
     """Base of `Server`."""
 
@@ -28,14 +41,7 @@ class AppRegistration:
         permissions: Sequence[Permission] = (),
         domain: str | None = None,
         border: bool | None = None,
-        name: str | None = None,
-        title: str | None = None,
-        description: str | None = None,
-        meta: dict[str, Any] | None = None,
-        access: Access | None = None,
-        cache: Cache | None = None,
-        scopes: Sequence[str] = (),
-        tags: Collection[str] = (),
+        **options: Unpack[PageOptions],
     ) -> Callable[[F], F]:
         """Register a function that returns the HTML page of tools, which name it with `ui=`.
 
@@ -63,8 +69,6 @@ class AppRegistration:
         from .apps import open_apps
 
         metadata = page_metadata(csp, permissions, domain, border)
-        options: dict[str, Any] = {"name": name, "title": title, "description": description, "meta": meta}
-        options |= {"access": access, "cache": cache, "scopes": scopes, "tags": tags}
 
         def register(decorated: F) -> F:
             open_apps(cast("AppHost", self)).add(uri, decorated, metadata, **options)
