@@ -40,7 +40,7 @@ from .callback import Callback, CallbackQueue
 from .change_hub import ChangeStream
 from .deadline import Deadlines
 from .incoming import Incoming
-from .input_required import InputRequired, Question, read_questions
+from .input_required import TASKS, InputRequired, Question, may_be_task, read_questions
 from .listening import CallbackStream, Interest, keep_announcing, listen
 from .log import client_logger
 from .negotiation import negotiate
@@ -48,7 +48,6 @@ from .received_error import received_error
 from .settings import CallOptions, Notices, Settings
 
 PLAIN: Final = CallOptions()
-TASKS: Final = "io.modelcontextprotocol/tasks"
 STREAM_WAIT: Final = 1.0
 """Seconds to wait for a stream: a server may begin its response with the first message."""
 
@@ -200,24 +199,15 @@ class Session:
         sent = {} if params is None else params
         for _ in range(self.limits.rounds + 1):
             raw = await self._call(method, sent, options, revision)
-            asking = read_questions(raw, method, may_be_task=self._may_be_task(method, sent))
+            asking = read_questions(raw, method, may_be_task=may_be_task(method, sent, self._declares_tasks))
             if asking is None:
                 return raw
             self._settings.cache.refuse_pending()
             sent = {**(params or {}), **await self._retry_params(asking)}
         raise InvalidAnswer(f"the server asked again after {self.limits.rounds} answers to {method}")
 
-    def _may_be_task(self, method: str, params: Mapping[str, Any]) -> bool:
-        if method != "tools/call":
-            return False
-        return self._declares_tasks or ("_meta" in params and declares_extension(params["_meta"], TASKS))
-
     async def answer_questions(self, questions: Mapping[str, Question]) -> dict[str, Any]:
-        """The answers of the user's handlers, by the keys of the questions.
-
-        Raises:
-            InvalidAnswer: there is no handler, or too many questions.
-        """
+        """The answers of the user's handlers, by the keys of the questions."""
         try:
             return await self._incoming.answer_all(questions)
         except ClientError:

@@ -227,11 +227,7 @@ def make_tool(
     arguments: Arguments = (
         TypedArguments(signature) if input_schema is None else SchemaArguments(input_schema, signature)
     )
-    try:
-        output = Output(signature.returns, output_schema)
-    except RegistrationError as error:
-        place = "" if output_schema is not None else "return type: "
-        raise RegistrationError(f"tool {tool_name}: {place}{error}") from None
+    output = _read_output(signature, output_schema, tool_name)
     definition = ToolDefinition(
         name=tool_name,
         title=title,
@@ -250,6 +246,14 @@ def make_tool(
     tool.scopes, tool.tags = read_scopes(scopes, f"tool {tool_name}"), words
     tool.task, tool.ui = read_task(task, tool_name), page
     return tool
+
+
+def _read_output(signature: Signature, output_schema: Mapping[str, Any] | None, tool: str) -> Output:
+    try:
+        return Output(signature.returns, output_schema)
+    except RegistrationError as error:
+        place = "" if output_schema is not None else "return type: "
+        raise RegistrationError(f"tool {tool}: {place}{error}") from None
 
 
 def read_task(task: Mode | TaskOptions | None, name: str) -> TaskOptions | None:
