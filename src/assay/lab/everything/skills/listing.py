@@ -10,11 +10,11 @@ from typing import Any
 
 from assay.lab import harness
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.everything.fixture import SKILLS
 from assay.lab.harness import Observation, Trace
 from assay.lab.harness.trace.listing import Listing, listings
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.evidence import answered, no_faults
+from assay.lab.suite.extension_method import SKILLS
 from assay.lab.suite.self_description import as_object
 from assay.lab.suite.skill_entry import Entry
 

@@ -10,12 +10,13 @@ from msgspec import Struct
 
 from assay.lab import harness
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.everything.fixture import TASKS, declares_tasks
+from assay.lab.everything.fixture import declares_tasks
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe
 from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.evidence import answered, no_faults
+from assay.lab.suite.extension_method import TASKS
 from assay.lab.suite.task_message import FINAL, UNDER_WAY, UNSETTLED, Task
 
 

@@ -27,6 +27,7 @@ from assay.lab.harness import (
 from assay.lab.harness.need import declares
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.evidence import answered, no_faults
+from assay.lab.suite.extension_method import SKILLS
 from assay.lab.suite.self_description import as_object
 from assay.lab.suite.skill_entry import (
     MANIFEST,
@@ -51,7 +52,6 @@ from assay.revisions.revision import Opening, Revision, TaskForm
 # --- what is asked
 
 
-SKILLS: Final = "io.modelcontextprotocol/skills"
 LIST, GET, DIRECTORY, READ = "skills/list", "skills/get", "resources/directory/read", "resources/read"
 UNKNOWN: Final = "skill://no-such-skill-of-the-lab/SKILL.md"
 MOST_SKILLS, MOST_FILES = 5, 10

@@ -29,11 +29,12 @@ from assay.lab.harness.driver.message_meta import PREFIX
 from assay.lab.harness.driver.peer import Peer, Reply
 from assay.lab.harness.driver.question import ELICIT
 from assay.lab.harness.need import A_CALLABLE_TOOL, Need, declares
-from assay.lab.harness.sabotage.saboteur import Double, LocalAnswer, params_of
+from assay.lab.harness.sabotage.saboteur import WITH_TOKENS, Double, LocalAnswer, params_of
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.harness.transport import HTTP_ONLY
 from assay.lab.suite.asking.question import accept
 from assay.lab.suite.evidence import answered, no_faults
 from assay.lab.suite.self_description import as_object
@@ -482,6 +483,9 @@ LIST_EDITS: Final = edited_results(
     "tasks/list",
     ("tasks.core-none-listed", "lists no task", "TSK-27", "tasks", []),
     scenario=RUNNING,
+    # Callers who are not authenticated have no list over HTTP.
+    server=WITH_TOKENS,
+    transports=HTTP_ONLY,
 )
 
 

@@ -34,6 +34,7 @@ from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.asking.question import accept
 from assay.lab.suite.evidence import answered, no_faults, result_faults
+from assay.lab.suite.extension_method import TASKS
 from assay.lab.suite.self_description import as_object
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN, subscriptions
 from assay.lab.suite.task_message import (
@@ -55,7 +56,6 @@ from assay.revisions.revision import Revision, TaskForm
 # --- what is asked
 
 
-TASKS: Final = "io.modelcontextprotocol/tasks"
 UNKNOWN: Final = "no-such-task-of-the-lab"
 UNDECLARED: Final[dict[str, Any]] = {CAPABILITIES_KEY: {"elicitation": {}}}
 METHODS: Final = ("tasks/get", "tasks/update", "tasks/cancel")
