@@ -1,7 +1,8 @@
 """Run a task with a question in the middle: clients of other SDKs on our server, and our client on another's.
 
 The Python SDK 1.x has tasks of 2025-11-25, fastmcp those of the extension.
-Exit codes: 0 everything works, 1 something does not, 3 could not run, 4 a server did not start, 130 interrupted.
+Exit codes: 0 everything works, 1 something does not, 3 could not run, 4 a server did not start, 130
+interrupted.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from assay import Client, ClientError, Retry
+from assay import Client, ClientError
 from interop.child_process import child, http_server, lines_until_end, tail
 from interop.clients import ON_HTTP, REFERENCE, ROOT
 from interop.exit_code import exit_code
@@ -36,9 +37,11 @@ def program(folder: str, script: str) -> tuple[str, str]:
 async def their_client(folder: str, script: str, logs: Path) -> str | None:
     """What went wrong when a client ran the task on our server; None if nothing did."""
     log = logs / f"{folder}.log"
-    async with http_server((*REFERENCE, *ON_HTTP), logs / "reference.log") as url:
-        async with child((*program(folder, script), url), log) as process:
-            lines, failure = await lines_until_end(process, TIMEOUT)
+    async with (
+        http_server((*REFERENCE, *ON_HTTP), logs / "reference.log") as url,
+        child((*program(folder, script), url), log) as process,
+    ):
+        lines, failure = await lines_until_end(process, TIMEOUT)
     printed = [line.rstrip() for line in lines]
     if printed == ["task: True", *EXPECTED]:
         return None
@@ -53,11 +56,12 @@ async def our_client(logs: Path) -> str | None:
         asked.append(getattr(question, "message", ""))
         return {"name": "Ada"}
 
-    async with http_server(program("fastmcp-tasks", "server.py"), logs / "server.log") as url:
-        # The line comes before the server listens.
-        async with Client(url, elicitation=answer, retry=Retry(opening=TIMEOUT)) as client:
-            task = await client.call_task("ask")
-            text = (await task).text
+    async with (
+        http_server(program("fastmcp-tasks", "server.py"), logs / "server.log") as url,
+        Client(url, elicitation=answer) as client,
+    ):
+        task = await client.call_task("ask")
+        text = (await task).text
     if task.id and (asked, text) == (["What is your name?"], "accept: Ada"):
         return None
     return f"task {task.id!r}, asked {asked}, result {text!r}"

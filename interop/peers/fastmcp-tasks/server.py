@@ -17,7 +17,9 @@ async def ask(ctx: Context) -> str | InputRequiredResult:
     """Asks for a name while it works"""
     if ctx.input_responses is None:
         params = ElicitRequestFormParams(message="What is your name?", requested_schema=FORM)
-        return InputRequiredResult(input_requests={"name": ElicitRequest(params=params)}, request_state="asked")
+        return InputRequiredResult(
+            input_requests={"name": ElicitRequest(params=params)}, request_state="asked"
+        )
     reply = ctx.input_responses["name"]
     return f"{reply.action}: {reply.content['name']}"
 

@@ -1,4 +1,4 @@
-"""Runs the tool `ask_user` of a server as a task of 2025-11-25 with the Python SDK 1.x, and answers its question."""
+"""Runs the tool `ask_user` of a server as a task of 2025-11-25, and answers its question."""
 
 import asyncio
 import sys
