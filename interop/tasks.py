@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from assay import Client, ClientError
-from interop.child_process import child, http_server, lines_until_end, tail
+from interop.child_process import child, http_server, lines_until_end
 from interop.clients import ON_HTTP, REFERENCE, ROOT
 from interop.exit_code import exit_code
-from interop.official import Aborted, Exit
+from interop.official import Aborted, Exit, tail
 from interop.peer import PROGRAMS, pinned_version
 
 ENVIRONMENTS = ROOT / ".venv-peers"
