@@ -61,16 +61,6 @@ class Calls(ExtensionCalls):
         return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress, idempotent))
 
     @abstractmethod
-    async def _request(
-        self,
-        method: str,
-        params: dict[str, Any] | None,
-        timeout: float | None = DEFAULT,
-        progress: Callback | None = None,
-        idempotent: bool | None = None,
-    ) -> Raw: ...
-
-    @abstractmethod
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
         """The tools that can be used over the client's transport."""
 

@@ -161,7 +161,8 @@ class RunningTask:
                 return
             async with self._turn:
                 await self._answer()
-            await asyncio.sleep(_pause(self.state))
+            if self._raw is None:
+                await asyncio.sleep(_pause(self.state))
             if await self.poll() != before and self.state is not None:
                 yield self.state
 

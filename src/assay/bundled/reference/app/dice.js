@@ -1,6 +1,6 @@
 "use strict";
 
-// JSON-RPC with the host of the page, over `postMessage`. Nobody else may speak: the page is in a frame.
+// JSON-RPC with the host of the page, over `postMessage`. Messages of other windows are ignored.
 const host = window.parent;
 const waiting = new Map();
 let lastId = 0;

@@ -479,10 +479,14 @@ def _fail_tool_errors(result: Json) -> None:
         result |= {"status": "failed", "error": {"code": INTERNAL_ERROR, "message": "it failed"}}
 
 
+FORM: Final[Json] = {"type": "object", "properties": {"sure": {"type": "boolean"}}}
+AGAIN: Final[Json] = {"method": ELICIT, "params": {"message": "Again?", "requestedSchema": FORM}}
+
+
 def _same_key(result: Json) -> None:
     if result["status"] == "completed":
         result.pop("result")
-        result |= {"status": "input_required", "inputRequests": {"never asked": {"method": ELICIT}}}
+        result |= {"status": "input_required", "inputRequests": {"never asked": AGAIN}}
 
 
 GET_FAULTS: Final = (
