@@ -1,4 +1,4 @@
-"""Tasks of any server with the extension: created, polled, answered, cancelled, and refused."""
+"""Tasks of any server with the extension: created, polled, answered, and cancelled."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from assay.lab.harness import (
     error_reply,
     observe,
     on_reply,
-    on_request,
     on_result,
-    result_reply,
     scenario,
 )
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
@@ -30,7 +28,6 @@ from assay.lab.harness.driver.question import ELICIT
 from assay.lab.harness.need import A_CALLABLE_TOOL, declares
 from assay.lab.harness.sabotage.saboteur import meta_of
 from assay.lab.harness.trace.frame import Frame
-from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.asking.question import accept
 from assay.lab.suite.evidence import answered, no_faults, result_faults
@@ -50,7 +47,7 @@ from assay.lab.suite.task_message import (
     task_of,
     wants_input,
 )
-from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY
+from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 from assay.revisions.revision import Revision, TaskForm
 
 # --- what is asked
@@ -65,7 +62,7 @@ ROUNDS: Final = 5
 MISFIT: Final = {"what no tool takes": [None]}
 
 
-def _is_extension(revision: Revision) -> bool:
+def is_extension(revision: Revision) -> bool:
     return revision.tasks is TaskForm.EXTENSION
 
 
@@ -73,12 +70,12 @@ def _is_extension(revision: Revision) -> bool:
     "Run a tool as a task, answer its questions, and cancel another",
     exercises=("tasks.created", "tasks.states", "tasks.acknowledged", "tasks.notices"),
     needs=(declares("extensions", TASKS), A_CALLABLE_TOOL),
-    window=_is_extension,
+    window=is_extension,
 )
 async def drive_running(stage: Stage) -> None:
     peer = await stage.open(extensions={TASKS: {}}, elicitation={})
     await peer.request("server/discover")
-    tool, task = await _first_task(stage, peer)
+    tool, task = await first_task(stage, peer)
     if tool is None or task is None:
         return
     await send_about(peer, "tasks/get", task)
@@ -88,29 +85,29 @@ async def drive_running(stage: Stage) -> None:
     await _answer_all(peer, task)
     await send_about(peer, "tasks/cancel", task)
     await send_about(peer, "tasks/get", task)
-    second = task_of(await _call(peer, tool, stage.facts.arguments_for(tool)))
+    second = task_of(await call_tool(peer, tool, stage.facts.arguments_for(tool)))
     if second is not None:
         await send_about(peer, "tasks/cancel", second)
         await poll(peer, second)
         await send_about(peer, "tasks/get", second)
-    await _call(peer, tool, MISFIT, _meta=UNDECLARED)
-    failing = task_of(await _call(peer, tool, MISFIT))
+    await call_tool(peer, tool, MISFIT, _meta=UNDECLARED)
+    failing = task_of(await call_tool(peer, tool, MISFIT))
     if failing is not None:
         await poll(peer, failing)
 
 
-async def _first_task(stage: Stage, peer: Peer) -> tuple[dict[str, Any] | None, str | None]:
+async def first_task(stage: Stage, peer: Peer) -> tuple[dict[str, Any] | None, str | None]:
     """The quickest tool whose call becomes a task, and that task."""
     facts = stage.facts
     tools = sorted(facts.callable_tools, key=lambda tool: facts.calls_of(tool).seconds)
     for tool in tools[:CANDIDATES]:
-        task = task_of(await _call(peer, tool, facts.arguments_for(tool)))
+        task = task_of(await call_tool(peer, tool, facts.arguments_for(tool)))
         if task is not None:
             return tool, task
     return None, None
 
 
-async def _call(peer: Peer, tool: dict[str, Any], arguments: dict[str, Any], **more: Any) -> Reply:
+async def call_tool(peer: Peer, tool: dict[str, Any], arguments: dict[str, Any], **more: Any) -> Reply:
     return await peer.request("tools/call", {"name": tool["name"], "arguments": arguments, **more})
 
 
@@ -139,33 +136,10 @@ def _answer(peer: Peer, question: dict[str, Any]) -> dict[str, Any]:
     return as_object((peer.answer_to(str(question.get("method")), params) or {}).get("result"))
 
 
-@scenario(
-    "Ask for tasks without declaring the extension, and for unknown tasks",
-    exercises=("tasks.undeclared", "tasks.unknown", "tasks.of-the-core"),
-    needs=(declares("extensions", TASKS),),
-    window=_is_extension,
-)
-async def drive_refusals(stage: Stage) -> None:
-    peer = await stage.open(extensions={TASKS: {}}, elicitation={})
-    await peer.request("server/discover")
-    for method in METHODS:
-        await send_about(peer, method, UNKNOWN)
-        await send_about(peer, method, UNKNOWN, _meta=UNDECLARED)
-    for method in ("tasks/result", "tasks/list"):
-        await peer.request(method, {"taskId": UNKNOWN})
-    params = {"notifications": {"taskIds": [UNKNOWN]}, "_meta": UNDECLARED}
-    listening = await peer.start(LISTEN, params)
-    await peer.wait_for(ACKNOWLEDGED, during=listening)
-    tool, task = await _first_task(stage, peer)
-    if tool is not None and task is not None:
-        await send_about(peer, "tasks/cancel", task)
-        await _call(peer, tool, stage.facts.arguments_for(tool), _meta=UNDECLARED)
-
-
 # --- how it is judged
 
 
-def _declares(params: dict[str, Any]) -> bool:
+def declares_tasks(params: dict[str, Any]) -> bool:
     capabilities = as_object(as_object(params.get("_meta")).get(CAPABILITIES_KEY))
     return TASKS in as_object(capabilities.get("extensions"))
 
@@ -190,14 +164,14 @@ class Story(Struct, frozen=True):
         return self.call.frames
 
 
-def _stories(trace: Trace) -> Iterator[Story]:
+def stories(trace: Trace) -> Iterator[Story]:
     about = [exchange for method in METHODS for exchange in answered(trace, method)]
     about.sort(key=lambda exchange: exchange.request.frame.n)
     for call in answered(trace, "tools/call"):
         task = (call.result or {}).get("taskId")
-        if isinstance(task, str) and _declares(call.params):
+        if isinstance(task, str) and declares_tasks(call.params):
             later = tuple(
-                each for each in about if each.params.get("taskId") == task and _declares(each.params)
+                each for each in about if each.params.get("taskId") == task and declares_tasks(each.params)
             )
             yield Story(task, call, later)
 
@@ -213,12 +187,12 @@ def _stories(trace: Trace) -> Iterator[Story]:
 def judge_created(trace: Trace) -> Iterator[Observation]:
     for exchange in answered(trace, "tools/call"):
         result = exchange.result or {}
-        if _declares(exchange.params) and ("taskId" in result or result.get("resultType") == "task"):
+        if declares_tasks(exchange.params) and ("taskId" in result or result.get("resultType") == "task"):
             faults = list(creation_faults(result))
             yield no_faults("XT-05", faults, exchange, expected='a flat task with `resultType: "task"`')
             questions = [key for key in ("inputRequests", "requestState") if key in result]
             yield no_faults("XT-07", questions, exchange, expected="no questions in the result")
-    for story in _stories(trace):
+    for story in stories(trace):
         for first in story.gets[:1]:
             holds = first.result is not None
             yield observe("XT-06", holds, story, first, expected="the task", observed=first)
@@ -236,7 +210,7 @@ def judge_created(trace: Trace) -> Iterator[Observation]:
 )
 def judge_states(trace: Trace) -> Iterator[Observation]:
     failing = _calls_with_errors(trace)
-    for story in _stories(trace):
+    for story in stories(trace):
         for exchange, fields in story.shown:
             kind = fields.get("resultType")
             yield observe("XT-09", kind == "complete", exchange, expected="complete", observed=repr(kind))
@@ -321,7 +295,7 @@ def _judge_keys(story: Story) -> Iterator[Observation]:
     },
 )
 def judge_acknowledged(trace: Trace) -> Iterator[Observation]:
-    for story in _stories(trace):
+    for story in stories(trace):
         for exchange in story.later:
             if exchange.method == "tasks/get":
                 continue
@@ -356,78 +330,10 @@ def judge_notices(trace: Trace) -> Iterator[Observation]:
                 yield no_faults("XT-22", faults, message, expected="the task as in tasks/get")
 
 
-@check(
-    "Clients without the extension get no tasks",
-    requirements={
-        "XT-01": "A call without the extension became a task",
-        "XT-04": "A call that needs the extension was refused with another error",
-        "XT-21": "A request about tasks was served without the extension",
-    },
-)
-def judge_undeclared(trace: Trace) -> Iterator[Observation]:
-    as_tasks = {story.call.params.get("name") for story in _stories(trace)}
-    for exchange in answered(trace, "tools/call"):
-        if _declares(exchange.params) or exchange.params.get("name") not in as_tasks:
-            continue
-        is_task = (exchange.result or {}).get("resultType") == "task"
-        yield observe("XT-01", not is_task, exchange, expected="a result", observed=exchange)
-        if exchange.answer is not None and exchange.answer.error:
-            yield _judge_refusal("XT-04", exchange)
-    for exchange in (each for method in (*METHODS, LISTEN) for each in answered(trace, method)):
-        if not _declares(exchange.params) and exchange.method in METHODS:
-            yield _judge_refusal("XT-21", exchange)
-    for stream in subscriptions(trace):
-        if "taskIds" in stream.filters and not _declares(stream.exchange.params):
-            acknowledged = stream.acknowledgement is not None
-            if acknowledged or stream.exchange.answer is not None:
-                yield _judge_refusal("XT-21", stream.exchange)
-
-
-def _judge_refusal(requirement: str, exchange: Exchange) -> Observation:
-    error = as_object(exchange.answer.error) if exchange.answer is not None else {}
-    required = as_object(as_object(error.get("data")).get("requiredCapabilities"))
-    holds = exchange.code == MISSING_CAPABILITY and TASKS in as_object(required.get("extensions"))
-    expected = f"error {MISSING_CAPABILITY} with {TASKS} in data.requiredCapabilities.extensions"
-    return observe(requirement, holds, exchange, expected=expected, observed=exchange)
-
-
-@check(
-    "Unknown tasks are refused",
-    requirements={
-        "XT-12": "tasks/update or tasks/cancel of an unknown task was acknowledged",
-        "XT-20": "tasks/get of an unknown task was not refused with -32602",
-    },
-)
-def judge_unknown(trace: Trace) -> Iterator[Observation]:
-    for exchange in (each for method in METHODS for each in answered(trace, method, taskId=UNKNOWN)):
-        if not _declares(exchange.params):
-            continue
-        if exchange.method == "tasks/get":
-            holds = exchange.code == INVALID_PARAMS
-            yield observe("XT-20", holds, exchange, expected=f"error {INVALID_PARAMS}", observed=exchange)
-        else:
-            yield observe("XT-12", exchange.result is None, exchange, expected="an error", observed=exchange)
-
-
-@check(
-    "Tasks of the core are gone",
-    requirements={"XT-24": "Something of tasks as part of the core is still there"},
-)
-def judge_of_the_core(trace: Trace) -> Iterator[Observation]:
-    for method in ("tasks/result", "tasks/list"):
-        for exchange in answered(trace, method):
-            holds, expected = exchange.code == METHOD_NOT_FOUND, f"error {METHOD_NOT_FOUND}"
-            yield observe("XT-24", holds, exchange, expected=expected, observed=exchange)
-    declared = declaration(trace)
-    if declared is not None:
-        holds = "tasks" not in declared.capabilities
-        yield observe("XT-24", holds, declared, expected="no `tasks`", observed="`capabilities.tasks`")
-
-
 # --- what the checks must catch
 
 
-RUNNING, REFUSALS = "tasks.running", "tasks.refusals"
+RUNNING: Final = "tasks.running"
 
 
 @on_reply("nests a new task", breaks="XT-05", scenario=RUNNING)
@@ -559,65 +465,3 @@ def short_notice(reply: Json, context: FaultContext) -> Json:
         kept = ("_meta", "taskId", "status")
         reply["params"] = {key: value for key, value in reply["params"].items() if key in kept}
     return reply
-
-
-def _declare(message: Json, context: FaultContext) -> Json:
-    meta = meta_of(message)
-    if message.get("method") == "tools/call" and CAPABILITIES_KEY in meta:
-        meta[CAPABILITIES_KEY]["extensions"] = {TASKS: {}}
-    return message
-
-
-undeclared_task = on_request(
-    "answers every call with a task", id="tasks.undeclared-task", breaks="XT-01", scenario=REFUSALS
-)(_declare)
-
-
-@on_reply("refuses a call without the extension as invalid", breaks="XT-04", scenario=REFUSALS)
-def refused_as_invalid(reply: Json, context: FaultContext) -> Json:
-    extensions = as_object(as_object(context.meta.get(CAPABILITIES_KEY)).get("extensions"))
-    if context.method == "tools/call" and TASKS not in extensions:
-        return error_reply(reply, INVALID_PARAMS, "call it as a task")
-    return reply
-
-
-@on_reply("reports an undeclared extension without its name", breaks="XT-21", scenario=REFUSALS)
-def refused_without_name(reply: Json, context: FaultContext) -> Json:
-    if reply.get("error", {}).get("code") == MISSING_CAPABILITY:
-        reply["error"].pop("data", None)
-    return reply
-
-
-@on_reply("reports an undeclared extension as an unknown method", breaks="XT-21", scenario=REFUSALS)
-def refused_as_unknown(reply: Json, context: FaultContext) -> Json:
-    if reply.get("error", {}).get("code") == MISSING_CAPABILITY and context.method in METHODS:
-        return error_reply(reply, METHOD_NOT_FOUND, "Method not found")
-    return reply
-
-
-@on_reply("acknowledges requests about unknown tasks", breaks="XT-12", scenario=REFUSALS)
-def unknown_acknowledged(reply: Json, context: FaultContext) -> Json:
-    if context.method in METHODS[1:] and reply.get("error", {}).get("code") == INVALID_PARAMS:
-        return result_reply(reply, {"resultType": "complete"})
-    return reply
-
-
-@on_reply("reports an unknown task as error -32002", breaks="XT-20", scenario=REFUSALS)
-def unknown_task_code(reply: Json, context: FaultContext) -> Json:
-    if context.method == "tasks/get" and reply.get("error", {}).get("code") == INVALID_PARAMS:
-        return error_reply(reply, -32002, "task not found")
-    return reply
-
-
-@on_reply("still serves `tasks/list`", breaks="XT-24", scenario=REFUSALS)
-def still_listed(reply: Json, context: FaultContext) -> Json:
-    if context.method == "tasks/list":
-        return result_reply(reply, {"resultType": "complete", "tasks": []})
-    return reply
-
-
-DECLARATION_EDITS: Final = edited_results(
-    "server/discover",
-    ("tasks.core-declared", "still declares `tasks`", "XT-24", "capabilities.tasks", {"list": {}}),
-    scenario=REFUSALS,
-)
