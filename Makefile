@@ -141,7 +141,12 @@ interop: ## Run the official suite, clients of other SDKs, our client on their s
 	@$(BIN)/python -m interop.clients --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 	@$(BIN)/python -m interop.servers --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 	@$(BIN)/python -m interop.oauth --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
+	@$(MAKE) --no-print-directory interop-tasks
 	@$(MAKE) --no-print-directory matrix
+
+.PHONY: interop-tasks
+interop-tasks: $(READY) $(PEER_VENVS)/python-sdk-1/.ready $(PEER_VENVS)/fastmcp-tasks/.ready ## Run tasks with a question in the middle: clients of other SDKs on our server, and our client on fastmcp's
+	@$(BIN)/python -m interop.tasks
 
 .PHONY: matrix
 matrix: ## Run eight clients with nine servers, what changed since; writes results/matrix/index.html and docs/evidence/matrix.md

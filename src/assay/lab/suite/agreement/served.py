@@ -125,7 +125,9 @@ def judge_listed_served(trace: Trace) -> Iterator[Observation]:
         listed = _always_listed(trace, kind) if requests else frozenset[str]()
         for exchange in requests:
             name = exchange.params.get(kind.name)
-            if isinstance(name, str) and name in listed and is_usual(exchange, trace):
+            asks_for_task = "task" in exchange.params  # which a tool may refuse with -32601
+            usual = is_usual(exchange, trace) and not asks_for_task
+            if isinstance(name, str) and name in listed and usual:
                 served = not _is_refused_as_unknown(exchange, kind)
                 expected = f"{name!r} to be known, since `{kind.method}` names it"
                 yield observe("AGREE-02", served, exchange, expected=expected, observed=exchange)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from assay.lab.everything.skills import skill_entry as rules
+from assay.lab.suite import skill_entry as rules
 
 FILE = {"uri": "skill://a/b/SKILL.md", "digest": "sha256:" + "0" * 64, "size": 0}
 SOUND: dict[str, Any] = {

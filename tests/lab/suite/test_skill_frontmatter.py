@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.lab.everything.skills.frontmatter import LONGEST, frontmatter_of, says
+from assay.lab.suite.skill_frontmatter import LONGEST, frontmatter_of, says
 
 
 @pytest.mark.parametrize(
