@@ -61,11 +61,14 @@ class RedisBus:
     async def stop(self) -> None:
         tasks, self._tasks = self._tasks, []
         self.is_connected = False
-        for task in tasks:
-            task.cancel()
         if not tasks:
             return
-        await asyncio.wait(tasks)
+        running = set(tasks)
+        while running:
+            # More than once: a cancellation that meets a time-out of the client is lost.
+            for task in running:
+                task.cancel()
+            _, running = await asyncio.wait(running, timeout=0.1)
         try:
             await self._link.run(self._link.client.delete(self._life(self.worker)))
         except StoreAway:

@@ -182,9 +182,9 @@ def make_client(url: str) -> Redis:
     """
     try:
         from redis.asyncio import BlockingConnectionPool, Redis
+        from redis.asyncio.retry import Retry
         from redis.asyncio.sentinel import Sentinel
         from redis.backoff import NoBackoff
-        from redis.asyncio.retry import Retry
     except ImportError:
         raise MissingExtra('Redis needs its client: pip install "assay-mcp[redis]"') from None
 
@@ -239,6 +239,8 @@ def read_prefix(url: str) -> tuple[str, str]:
     query = parse_qsl(parts.query, keep_blank_values=True)
     prefix = dict(query).get("prefix", "assay")
     if not prefix.isascii() or not prefix.isalnum():
-        raise StoreError(f"the prefix of keys is not letters and digits: {prefix!r:.40}", "write ?prefix=notes")
+        raise StoreError(
+            f"the prefix of keys is not letters and digits: {prefix!r:.40}", "write ?prefix=notes"
+        )
     left = "&".join(f"{name}={value}" for name, value in query if name != "prefix")
     return parts._replace(query=left).geturl(), prefix

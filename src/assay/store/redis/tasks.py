@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
 from msgspec.structs import replace
 
 from assay.model.limits import Limits
 from assay.model.task import TaskRecord
 from assay.store.memory import Clock
 from assay.store.port import BusMessage, StoreFull
+from assay.store.task_json import decode_task, encode_task
 from assay.store.task_watch import TASKS, TaskWatch
 
 from . import script
@@ -25,9 +25,6 @@ PROBLEMS: Final = {
     "client_tasks": "too many tasks of one caller",
     "task_bytes": "tasks keep too many bytes",
 }
-
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(TaskRecord).decode
 
 
 class RedisTasks:
@@ -50,7 +47,7 @@ class RedisTasks:
         outcome, detail = await self._link.script(
             script.TASK_ADD,
             [self._prefix],
-            *(record.id, _encode(record), record.owner, record.form, record.worker, record.expires),
+            *(record.id, encode_task(record), record.owner, record.form, record.worker, record.expires),
             *(record.size, self._clock(), limits.tasks, limits.client_tasks, limits.task_bytes),
         )
         if outcome == b"full":
@@ -72,7 +69,7 @@ class RedisTasks:
         outcome = await self._link.script(
             script.TASK_SWAP,
             [self._prefix],
-            *(record.id, _encode(record), record.version, record.size, self._clock()),
+            *(record.id, encode_task(record), record.version, record.size, self._clock()),
             *(self._limits.task_bytes, int(record.is_finished)),
         )
         if outcome == b"full":
@@ -128,5 +125,5 @@ def _record(row: list[Any], now: float) -> TaskRecord | None:
     data, serial = row
     if data is None:
         return None
-    record = replace(_decode(data), serial=int(serial))
+    record = decode_task(data, int(serial))
     return None if record.expires <= now else record
