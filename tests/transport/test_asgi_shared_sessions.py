@@ -174,3 +174,13 @@ async def test_unknown_position_is_refused(backend: Backend, position: str) -> N
     async with workers(backend, 1) as serving:
         client = await opened(serving.apps[0])
         assert (await client.send("GET", headers={"last-event-id": position})).status == 400
+
+
+async def test_state_of_a_principal_without_a_session_is_read_at_the_next_process(backend: Backend) -> None:
+    async with workers(backend) as serving:
+        for number in range(6):
+            client = AsgiPeer(serving.apps[number % 2], principal="ada")
+            answer = await client.call("note_down", text=str(number))
+            assert answer.json["result"]["content"][0]["text"] == ",".join(map(str, range(number + 1)))
+        other = await AsgiPeer(serving.apps[0], principal="eve").call("note_down", text="x")
+        assert other.json["result"]["content"][0]["text"] == "x"

@@ -198,8 +198,9 @@ class StateRecord(Struct, frozen=True):
 class StateStore(Protocol):
     """Kept state by owner. The least recently used owners are dropped first."""
 
-    async def load(self, owner: str) -> StateRecord:
-        """The state; empty, with version 0, if there is none."""
+    def peek(self, owner: str) -> StateRecord:
+        """The state; empty, with version 0, if there is none. Does not wait for the event loop: a handler
+        reads it in the middle of a line."""
         ...
 
     async def swap(self, owner: str, record: StateRecord) -> bool:

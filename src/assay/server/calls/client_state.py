@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from assay.model.limits import Limits
 from assay.protocol.session import Session
+
+if TYPE_CHECKING:
+    from .stored_state import StoredStates
 
 
 class ClientState(MutableMapping[str, Any]):
@@ -64,6 +67,8 @@ class ClientStates:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._by_principal: OrderedDict[Any, dict[str, bytes]] = OrderedDict()
+        self.stored: StoredStates | None = None
+        """Where several processes keep the state of principals; set while such a store is connected."""
 
     def of(self, session: Session | None, principal: Any) -> ClientState:
         limit = self._limits.kept_bytes

@@ -51,7 +51,7 @@ class RedisSessions:
         self._trusted = min(TRUSTED, idle_timeout / 4)
         self._index = [link.key("index", name) for name in ("used", "clients", "owners")]
         bus.subscribe(SESSIONS, self._receive)
-        bus.on_gap = self._current.clear
+        bus.on_gap(self._current.clear)
 
     def _key(self, session_id: str, name: str = "session") -> str:
         return self._link.key(session_id, name)
