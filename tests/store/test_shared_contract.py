@@ -35,16 +35,18 @@ async def test_change_to_an_old_version_is_refused(shared_stores: Stores) -> Non
 
 async def test_client_with_the_most_sessions_makes_room_for_others(shared_stores: Stores) -> None:
     clock = ManualClock()
-    sessions = (await shared_stores.shared(clock)).sessions
+    sessions = (await shared_stores.shared(clock, idle_timeout=1800)).sessions
     for number in range(3):
-        clock.now += 1
+        clock.now += 100
         assert await sessions.add(record(f"ada-{number}", version=1), "ada", 3) == []
-    clock.now += 1
+    clock.now += 100
     await sessions.touch("ada-0")
     assert await sessions.add(record("bob", version=1), "bob", 3) == ["ada-1"]  # used least recently
     assert await sessions.add(record("ada-3", version=1), "ada", 3) == ["ada-2"]  # its own
     assert await sessions.count() == 3
     assert await sessions.load("bob") is not None
+    assert await sessions.add(record("eve", version=1), "eve", 3) == ["eve"]  # all are in use
+    assert await sessions.load("eve") is None
 
 
 async def test_messages_are_numbered_without_gaps_by_all_writers(backend: Backend) -> None:

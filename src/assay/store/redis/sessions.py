@@ -16,7 +16,7 @@ import msgspec
 
 from assay.model.session import SessionRecord
 from assay.store.memory import Clock
-from assay.store.port import STANDALONE, BusMessage
+from assay.store.port import IN_USE, STANDALONE, BusMessage
 
 from . import script
 from .bus import RedisBus
@@ -78,13 +78,14 @@ class RedisSessions:
 
     async def save(self, record: SessionRecord) -> None:
         await self._store(record, replace=True)
-        await self._link.script(script.INDEX_ADD, self._index, record.id, "", self._clock(), 0)
+        await self._link.script(script.INDEX_ADD, self._index, record.id, "", self._clock(), 0, 0)
         await self._set_places(record)
         await self._changed([record.id])
 
     async def add(self, record: SessionRecord, client: str, limit: int) -> list[str]:
         now = self._clock()
-        added = await self._link.script(script.INDEX_ADD, self._index, record.id, client, now, limit)
+        values = (record.id, client, now, limit, now - IN_USE)
+        added = await self._link.script(script.INDEX_ADD, self._index, *values)
         ended: list[str] = [each.decode() for each in added]
         if record.id not in ended:
             await self._store(record, replace=True)
