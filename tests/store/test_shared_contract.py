@@ -37,9 +37,9 @@ async def test_client_with_the_most_sessions_makes_room_for_others(shared_stores
     clock = ManualClock()
     sessions = (await shared_stores.shared(clock, idle_timeout=1800)).sessions
     for number in range(3):
-        clock.now += 100
+        clock.now += 200
         assert await sessions.add(record(f"ada-{number}", version=1), "ada", 3) == []
-    clock.now += 100
+    clock.now += 200
     await sessions.touch("ada-0")
     assert await sessions.add(record("bob", version=1), "bob", 3) == ["ada-1"]  # used least recently
     assert await sessions.add(record("ada-3", version=1), "ada", 3) == ["ada-2"]  # its own

@@ -119,9 +119,9 @@ class TaskStore(Protocol):
         ...
 
 
-IN_USE: Final = 60.0
-"""Seconds since its last use during which a session is not ended to make room. Processes note every quarter of
-that which sessions have a request or stream in progress."""
+IN_USE: Final = 120.0
+"""Seconds since its last use during which a session is not ended to make room. Processes note at shorter
+intervals which sessions have a request or stream in progress."""
 
 
 class SharedSessionStore(SessionStore, Protocol):

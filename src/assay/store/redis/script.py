@@ -35,8 +35,8 @@ redis.call('expire', KEYS[2], ARGV[3])
 return 1
 """
 
-# The index of all sessions. KEYS: used, clients, owners. ARGV: id, client, now, limit, the time before which a
-# session is idle. Returns the ids that have to be given up.
+# The index of all sessions. KEYS: used, clients, owners. ARGV: id, client, now, limit, the time before which
+# a session is idle. Returns the ids that have to be given up.
 INDEX_ADD: Final = """
 local used, clients, owners = KEYS[1], KEYS[2], KEYS[3]
 local function remove(id)

@@ -89,8 +89,8 @@ class RedisSessions:
         ended: list[str] = [each.decode() for each in added]
         if record.id not in ended:
             await self._store(record, replace=True)
-            values = (STANDALONE, "", b"", self._kept, STREAMS)
-            await self._link.script(script.OPEN, [self._key(record.id, "streams")], *values)
+            stream = (STANDALONE, "", b"", self._kept, STREAMS)
+            await self._link.script(script.OPEN, [self._key(record.id, "streams")], *stream)
             await self._set_places(record)
             self._remember(record.id, record.version)
         for session_id in ended:
