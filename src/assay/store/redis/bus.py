@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from assay.model.error import StoreAway
 from assay.model.visible import visible_record
 from assay.store.port import BusMessage, Deliver
-from assay.store.subscriptions import Subscriptions
+from assay.store.subscriptions import Subscriptions, worker_name
 
 from .link import RedisLink
 
@@ -49,7 +48,7 @@ class RedisBus:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        self.worker = secrets.token_hex(4)
+        self.worker = worker_name(self.worker)
         newest = await self._link.run(self._link.client.xrevrange(self._key, count=1))
         self._last = newest[0][0] if newest else b"0-0"
         await self.show_life()

@@ -45,6 +45,8 @@ TOUCH_INTERVAL: Final = 15.0
 """Seconds between two notes in the store that a session is in use."""
 WATCH_INTERVAL: Final = 1.0
 """Seconds between two checks whether the processes that write the followed streams still live."""
+CONCLUSIONS: Final = 600
+"""Attempts to store an answer while the store is away."""
 
 
 class SharedSessions(HttpSessions):
@@ -274,7 +276,7 @@ class SharedSessions(HttpSessions):
     def _notify_streams(self, notice: Appended | Followed) -> None:
         live = self._cached[notice.session]
         own = live.streams.get(notice.stream)
-        followed = (each for each in self.followed if each.is_of(notice.session, notice.stream))
+        followed = (each for each in self.followed if each.key == (notice.session, notice.stream))
         for stream in {*followed, *(() if own is None else (own,))}:
             if isinstance(notice, Followed):
                 stream.take_over()
@@ -300,6 +302,22 @@ class SharedSessions(HttpSessions):
                     await stream.fail()
         except StoreAway:
             pass  # logged there; the next check tries again
+
+    def conclude_later(self, stream: SharedStream, data: bytes) -> None:
+        """Store an answer once the store is back."""
+        self._spawn(self._conclude(stream, data))
+
+    async def _conclude(self, stream: SharedStream, data: bytes) -> None:
+        for _ in range(CONCLUSIONS):
+            await asyncio.sleep(WATCH_INTERVAL)
+            try:
+                await self.store.events.write(*stream.key, data, is_last=True)
+            except StoreAway:
+                continue
+            stream.finish()
+            return await self.publish(Appended(*stream.key))
+        logger.warning("an answer was lost to clients that resume: the store has not come back")
+        return None
 
     def _announce(self, lists: Iterable[str], uris: Iterable[str]) -> None:
         """Append changes of this process to the streams of all sessions, wherever their connections are."""
