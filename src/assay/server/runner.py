@@ -44,10 +44,12 @@ def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
     # Not `setdefault`, which would create a store even if there is one.
     is_shared = server.store is not None and server.store.is_shared
     if not is_shared or "session_store" in options or "event_store" in options:
+        own = None if is_shared else server.store
         if "session_store" not in options:
-            options["session_store"] = MemorySessions()
+            options["session_store"] = MemorySessions() if own is None else own.sessions
         if "event_store" not in options:
-            options["event_store"] = MemoryEvents(total_bytes=server.limits.event_bytes)
+            memory = MemoryEvents(total_bytes=server.limits.event_bytes) if own is None else own.events
+            options["event_store"] = memory
     app: Application = build(server, **options)
     for middleware in reversed(server.middlewares):
         app = middleware.publish(app)

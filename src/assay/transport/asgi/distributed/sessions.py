@@ -130,12 +130,19 @@ class SharedSessions(HttpSessions):
     def in_use(self, live: HttpSession) -> InSharedUse:  # type: ignore[override]
         assert isinstance(live, SharedHttpSession)
         self._idle.pop(live.id, None)
+        # It may have been dropped as idle since it was read; notices for it must arrive.
+        self._cached.setdefault(live.id, live)
         return InSharedUse(self, live)
 
     async def find(self, session_id: str, scope: Scope) -> HttpSession | None:
         await self.ready()
         live = self._cached.get(session_id)
-        if live is None or not await self.store.sessions.is_current(session_id, live.base.version):
+        # A session in its handshake is read each time: its next message must not overtake the last one.
+        if (
+            live is None
+            or not live.session.ready
+            or not await self.store.sessions.is_current(session_id, live.base.version)
+        ):
             live = await self._load(session_id, scope, live)
         if live is None or live.session.principal != scope.principal:
             return None
