@@ -5,12 +5,15 @@ Transports and stores are imported here, when they are needed, and nowhere else 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, Protocol, Unpack, cast
+
+from assay.model.error import StoreAway
 
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
     from assay.protocol.middleware import Middleware
+    from assay.store.port import Store
     from assay.transport.asgi.build import HttpOptions, RunOptions
     from assay.transport.port import Endpoint
 
@@ -24,10 +27,14 @@ if TYPE_CHECKING:
         def auth(self) -> AuthProvider | None: ...
 
 
+Once = Callable[[bytes, float], Awaitable[bool]]
+"""Notes a key until a time in seconds since the epoch; false if it has been noted before."""
+
+
 class AuthProvider(Protocol):
     """Protects a server's HTTP application; `assay.auth.Auth` is one."""
 
-    def protect(self, app: Application, /) -> Application: ...
+    def protect(self, app: Application, /, once: Once | None = None) -> Application: ...
 
 
 def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
@@ -35,14 +42,35 @@ def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
     from assay.transport.asgi.build import build
 
     # Not `setdefault`, which would create a store even if there is one.
-    if "session_store" not in options:
-        options["session_store"] = MemorySessions()
-    if "event_store" not in options:
-        options["event_store"] = MemoryEvents(total_bytes=server.limits.event_bytes)
+    is_shared = server.store is not None and server.store.is_shared
+    if not is_shared or "session_store" in options or "event_store" in options:
+        own = None if is_shared else server.store
+        if "session_store" not in options:
+            options["session_store"] = MemorySessions() if own is None else own.sessions
+        if "event_store" not in options:
+            memory = MemoryEvents(total_bytes=server.limits.event_bytes) if own is None else own.events
+            options["event_store"] = memory
     app: Application = build(server, **options)
     for middleware in reversed(server.middlewares):
         app = middleware.publish(app)
-    return app if server.auth is None else server.auth.protect(app)
+    if server.auth is None:
+        return app
+    return server.auth.protect(app, once=_once(server, server.store) if is_shared and server.store else None)
+
+
+def _once(server: Runnable, store: Store) -> Once:
+    """Notes keys that may be used once by any of the processes that share the store."""
+
+    async def once(key: bytes, expires: float) -> bool:
+        from assay.store.port import StoreFull
+
+        await server.start()  # the store with it, where the host of the application has not
+        try:
+            return await store.replay.add(key, expires)
+        except StoreFull as error:
+            raise StoreAway(str(error)) from None
+
+    return once
 
 
 def run(server: Runnable, transport: str, **options: Unpack[RunOptions]) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from time import perf_counter
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from msgspec import Raw
 
@@ -30,8 +30,8 @@ from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from assay.revisions.served import Served, read_served
 from assay.server.calls.call import Call
-from assay.server.calls.client_state import ClientStates
 from assay.server.calls.source import SYSTEM, Sources
+from assay.server.calls.state_lookup import ClientStates
 from assay.server.components.component import Components, make_components
 from assay.server.components.required_scope import read_method_scopes
 from assay.server.components.resource import Access
@@ -46,7 +46,7 @@ from assay.server.handlers.overriding import Overriding
 from assay.server.handlers.thread_pool import ThreadPool
 from assay.server.middleware.registration import MiddlewareRegistration
 from assay.server.results.typed_result import ResultWriter
-from assay.store.port import TaskStore
+from assay.store.port import Store, TaskStore
 
 from .feature import Features
 from .hint import SERVER_OPTION_HINTS, check_names, option_names
@@ -58,6 +58,9 @@ from .registration import Registration
 from .runner import TRANSPORTS, AuthProvider
 from .sealer import make_sealer
 from .typed_scope import S, ScopeTyped
+
+if TYPE_CHECKING:
+    from assay.server.tasks.service import Tasks
 
 
 class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Overriding, Hosting):
@@ -95,7 +98,9 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         scopes: Scopes that callers need for a method, such as `{"tools/call": ["call"]}`.
         sealing: The key, or several while keys are rotated, that signs what clients carry between two rounds
             of questions. The first one signs, all verify. Workers behind one load balancer must share it.
-        task_store: Where tasks are kept; in memory by default.
+        store: Where sessions, events, tasks and kept state live: a URL such as `sqlite:///state.db` or
+            `redis://host:6379/0` (see `assay.store.open_store`), or a store; in memory by default.
+        task_store: Where tasks are kept, if not there.
         strictness: Rules to enforce beyond the specification; see `Strictness`.
         auth: Which tokens to accept over HTTP and WebSocket: an `assay.auth.Auth`. Not used on stdio.
         revisions: Dates of the protocol revisions to serve; all by default.
@@ -108,12 +113,14 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
 
     Raises:
         RegistrationError: an argument is invalid.
+        StoreError: the URL of the store is wrong.
     """
 
     transports = tuple(TRANSPORTS)
     """Names of transports for `run`."""
     debug: bool
     """Whether clients get the details of exceptions; only for development."""
+    _tasks: Tasks | None = None
 
     def __init__(
         self,
@@ -132,6 +139,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         cache: Cache | None = None,
         scopes: Mapping[str, Sequence[str]] | None = None,
         sealing: Sealer | bytes | Sequence[bytes] | None = None,
+        store: Store | str | None = None,
         task_store: TaskStore | None = None,
         strictness: Strictness = LENIENT,
         auth: AuthProvider | None = None,
@@ -153,6 +161,8 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         self._assemble(components, capabilities or {}, make_sealer(sealing), cache or Cache())
         if revisions is not None:
             self.serve_only(revisions)
+        if store is not None:
+            self.use_store(store)
 
     def _apply(self, limits: Limits, strictness: Strictness) -> None:
         self.strictness, self.limits = strictness, limits
@@ -230,8 +240,12 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         from assay.store.task_memory import MemoryTasks
 
         store = MemoryTasks(self.limits) if self._task_store is None else self._task_store
-        tasks = Tasks(store, self._services, self.notifier, self._writer)
+        self._tasks = tasks = Tasks(store, self._services, self.notifier, self._writer)
         self.extensions.join(TaskMethods(tasks, self.tools.registry, self.method_scopes))
+
+    def _move_tasks(self) -> None:
+        if self._tasks is not None and self._task_store is None and self.store is not None:
+            self._tasks.move(self.store.tasks, self.store.bus)
 
     def _on_extended(self) -> None:
         self.tables.clear()
@@ -309,7 +323,12 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         await super().stop()
 
     def open_session(
-        self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
+        self,
+        post: Callable[[bytes], None],
+        *,
+        session_id: str = "",
+        principal: Any = None,
+        announce: bool = True,
     ) -> Session:
         """Open a session, for hosts with their own transport. Pass it in the `Scope` of each message, and
         close it with `close_session`.
@@ -319,6 +338,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
                 raise.
             session_id: The id of the session, if the transport has one.
             principal: The authenticated caller.
+            announce: Whether changes of lists and resources are posted to it.
         """
         session = Session(
             post,
@@ -328,23 +348,32 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
             budget=self.session_budget,
             served=self.served,
         )
-        return self._join(session)
+        return self._join(session, announce)
 
-    def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
+    def restore_session(
+        self, record: SessionRecord, post: Callable[[bytes], None], *, announce: bool = True
+    ) -> Session:
         """Reopen a session from a store; `post` as in `open_session`."""
         session = Session.restore(
             record, post, steps=self._steps, budget=self.session_budget, served=self.served
         )
-        return self._join(session)
+        return self._join(session, announce)
 
-    def _join(self, session: Session) -> Session:
+    def _join(self, session: Session, announce: bool) -> Session:
         if self.strictness.unique_ids:
             from assay.protocol.used_ids import UsedIds
 
             session.used_ids = UsedIds(self.limits.request_ids, self.limits.request_id_bytes)
-        self.notifier.join(session)
+        if announce:
+            self.notifier.join(session)
         self._start_background()
         return session
+
+    def watch_changes(self, forward: Callable[[Iterable[str], Iterable[str]], None]) -> Callable[[], None]:
+        """Call a function with the changes of lists and resources that begin in this process. Returns a
+        function that ends this."""
+        self.notifier.connect(forward)
+        return lambda: self.notifier.disconnect(forward)
 
     def end_listening(self) -> None:
         """End all listen streams, so that a transport can stop."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.model.error import MalformedMessage
@@ -14,6 +14,7 @@ from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.scope import Scope, Send
 from assay.protocol.time_share import TimeShares
 from assay.revisions.served import Served
+from assay.store.port import Store
 
 if TYPE_CHECKING:
     from assay.protocol.scope import Session, SessionBudget
@@ -33,16 +34,30 @@ class Endpoint(Protocol):
     def session_budget(self) -> SessionBudget: ...
 
     @property
+    def store(self) -> Store | None: ...
+
+    @property
     def byte_budget(self) -> ByteBudget: ...
 
     @property
     def time_shares(self) -> TimeShares: ...
 
     def open_session(
-        self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
+        self,
+        post: Callable[[bytes], None],
+        *,
+        session_id: str = "",
+        principal: Any = None,
+        announce: bool = True,
     ) -> Session: ...
 
-    def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session: ...
+    def restore_session(
+        self, record: SessionRecord, post: Callable[[bytes], None], *, announce: bool = True
+    ) -> Session: ...
+
+    def watch_changes(
+        self, forward: Callable[[Iterable[str], Iterable[str]], None]
+    ) -> Callable[[], None]: ...
 
     def close_session(self, session: Session, reason: str | None = None) -> None: ...
 
