@@ -148,7 +148,7 @@ def serve_inside(sandbox: Sandbox, options: argparse.Namespace) -> int:
     words = (sys.executable, "-m", "assay", "serve", *without_sandbox(options.argument_words))
     if options.transport not in LISTENING:
         return run_child(sandbox.command(words))
-    from assay.transport.http1.server import listen as open_listener
+    from assay.transport.http1.listening import listen as open_listener
 
     host, number = options.host or HOST, PORT if options.port is None else options.port
     try:

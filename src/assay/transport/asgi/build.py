@@ -63,6 +63,14 @@ class RunOptions(HttpOptions, total=False):
     """The file of its private key, unless that is in the same file."""
     tls_client_ca: str | PathLike[str] | None
     """A file with the authorities whose client certificates are required."""
+    workers: int
+    """How many processes serve on the port, supervised by this one; without it, this process serves alone."""
+    worker_timeout: float
+    """Seconds of silence after which a worker is killed and replaced; 30 by default."""
+    access_log: Literal["off", "text", "json"]
+    """A line on standard output for each HTTP request; off by default."""
+    metrics: Literal["on", "off"]
+    """Whether `/metrics` has numbers for Prometheus, of all workers; off by default."""
 
 
 def check_names(options: Iterable[str], known: type[HttpOptions]) -> None:
