@@ -9,7 +9,7 @@ from typing import Final
 
 from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, SubjectNotStarted
 from assay.model.client_error import ClientError, ServerError, ToolFailed
-from assay.model.error import AssayError, InvalidTarget, LifespanFailed, MissingExtra
+from assay.model.error import AssayError, InvalidTarget, LifespanFailed, MissingExtra, StoreError
 from assay.sandbox.error import SandboxError
 
 
@@ -34,6 +34,7 @@ ERRORS: Final[Mapping[type[AssayError], ExitCode]] = MappingProxyType(
         InvalidTarget: ExitCode.USAGE,
         MissingExtra: ExitCode.USAGE,
         LifespanFailed: ExitCode.NOT_STARTED,
+        StoreError: ExitCode.NOT_STARTED,
         SubjectNotStarted: ExitCode.NOT_STARTED,
         CannotJudge: ExitCode.INCOMPLETE,
         CannotStore: ExitCode.INCOMPLETE,

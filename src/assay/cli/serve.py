@@ -6,6 +6,7 @@ examples:
   assay serve package.module --transport ws           at ws://localhost:3000/mcp/ws
   assay serve reference --transport http              a server with every capability, to try a client on
   assay serve server.py:make_server -- --db notes.db  a function that returns a server, and its arguments
+  assay serve server.py --transport http --store sqlite:///state.db     sessions survive a restart
   assay serve server.py --transport http --auth issuer=https://id.example,audience=https://api.example/mcp
 
 TARGET is
@@ -27,6 +28,7 @@ can write only to a directory that is removed at its end: see docs/sandbox.md.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -41,7 +43,7 @@ from assay.cli.options.seed import add_seeds, use_seeds
 from assay.cli.options.telemetry import add_telemetry, use_telemetry
 from assay.cli.options.value import network, port, seconds
 from assay.cli.output.stream import emit_lines, say
-from assay.model.error import CannotListen, MissingExtra, RegistrationError, TlsError
+from assay.model.error import CannotListen, MissingExtra, RegistrationError, StoreError, TlsError
 from assay.protocol.http.policy import LOOPBACK
 from assay.server.runner import OTHER_NAMES, run
 
@@ -76,6 +78,9 @@ def configure(parser: Parser) -> None:
     add("--strict", action="store_true", help="reference: the strictest reading of the specification")
     seed = "reference: rules of its first design that contradict the specification"
     add("--seed-compat", action="store_true", help=seed)
+    store = "what holds sessions, events and tasks: sqlite:///FILE, redis://HOST:PORT/0 (also rediss, "
+    store += "redis+sentinel), memory:; default: $ASSAY_STORE, else what the server names, else memory"
+    add("--store", metavar="URL", help=store)
     debug = "for development: clients get the exceptions of handlers, with tracebacks"
     add("--debug", action="store_true", help=debug)
     _add_listening(parser.add_argument_group("transport"))
@@ -178,10 +183,22 @@ def chosen_server(options: argparse.Namespace) -> Server:
     if options.debug:
         server.debug = True
         say("debug mode: clients get exceptions with tracebacks; not for production")
+    use_store(server, options.store)
     use_seeds(server, options)
     use_telemetry(server, options)
     use_profile(server, options)
     return server
+
+
+def use_store(server: Server, url: str | None) -> None:
+    source = "--store" if url is not None else "ASSAY_STORE"
+    url = url or os.environ.get("ASSAY_STORE")
+    if not url:
+        return
+    try:
+        server.use_store(url)
+    except StoreError as error:
+        raise CommandFailed(ExitCode.USAGE, f"{source}: {error.problem}", error.fix) from error
 
 
 def serve_only(server: Server, dates: list[str]) -> None:

@@ -4,12 +4,14 @@ AssayError
 ├── RpcError               answered as a JSON-RPC error with this code, message and data
 │   ├── MalformedMessage   the message is not valid JSON-RPC; has its id if that was readable
 │   ├── Busy               the server has no room for the request; status 503 over HTTP
+│   │   └── StoreAway      the store cannot be reached at present
 │   ├── InsufficientScope  the caller lacks a scope; status 403 with a challenge over HTTP
 │   └── ResourceNotFound   the code depends on the revision
 ├── ToolError              a tool reports a failure; answered as a result with `isError`
 │   └── ProcessError       a command of `Context.run` failed
 ├── AskError               the client could not be asked, or its answer is invalid
 │   └── Undeclared         the client did not declare a capability; also an RpcError
+├── StoreError             a store cannot be used
 ├── TlsError               a certificate or key cannot be used
 ├── MissingExtra           an optional dependency is not installed
 ├── InvalidTarget          a text names no server
@@ -82,6 +84,13 @@ class Busy(RpcError):
         super().__init__(BUSY, f"{reason}; try again later", data)
 
 
+class StoreAway(Busy):
+    """The store that the request needs cannot be reached at present. The log names the cause."""
+
+    def __init__(self, reason: str = "the server's store is not available") -> None:
+        super().__init__(reason, retry_after=1.0)
+
+
 class InsufficientScope(RpcError):
     """The caller lacks a scope that the request needs."""
 
@@ -140,6 +149,18 @@ class RegistrationError(AssayError, ValueError):
 
 class TlsError(AssayError, ValueError):
     """A certificate or key cannot be used. The message names the file and the reason."""
+
+
+class StoreError(AssayError):
+    """A store cannot be used. `problem` says why, `fix` what to do."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem, fix)
+        self.problem = problem
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.fix}"
 
 
 class CannotListen(AssayError, OSError):

@@ -22,3 +22,7 @@ class SessionRecord(Struct, kw_only=True):
     state: str
     client_state: dict[str, bytes] = field(default_factory=dict)
     """The data of `Context.session`: JSON by key."""
+    listening: bool = False
+    """Whether its client has followed the stream of messages that belong to no request."""
+    version: int = 0
+    """Counts changes in stores that several processes use."""

@@ -17,6 +17,9 @@ from .background import Background
 from .lifespan import Dispatch, DispatchBatch, LateStart, Lifespan, LifespanFunction, check_lifespan
 
 if TYPE_CHECKING:
+    from assay.server.dispatch.notifier import ChangeNotifier
+    from assay.store.port import Store
+
     from .loop_watch import LoopWatch
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,6 +38,9 @@ class Lifecycle:
     watch_loop = False
     """Whether handlers that block the event loop are logged, also without `debug`; `assay serve` sets it."""
     _loop_watch: LoopWatch | None = None
+    notifier: ChangeNotifier
+    store: Store | None = None
+    """What `use_store` has set; without one, everything is kept in memory."""
 
     def _prepare(self, name: str, lifespan: LifespanFunction | None) -> None:
         check_lifespan(lifespan)
@@ -102,6 +108,33 @@ class Lifecycle:
         self._watch_loop()
         if not self._lifespan.is_used:
             self._background.start()
+
+    def use_store(self, store: Store | str) -> None:
+        """Keep sessions, events, tasks and the state of clients in a store, instead of any other. Call it before
+        the server runs.
+
+        Args:
+            store: A URL as in `assay.store.open_store`, or a store.
+
+        Raises:
+            StoreError: the URL is wrong.
+        """
+        if isinstance(store, str):
+            # Imported here, because few servers name one.
+            from assay.store.url import open_store
+
+            store = open_store(store, self.limits)
+        if self.store is None:
+            self._lifespan.surround(self._connect_store)
+        self.store = store
+
+    @asynccontextmanager
+    async def _connect_store(self) -> AsyncIterator[None]:
+        from .store_link import StoreLink
+
+        assert self.store is not None
+        async with StoreLink(self.store, self.notifier).connected():
+            yield
 
     async def stop(self) -> None:
         """Stop the background tasks, then exit the lifespan. Call `drain` before, if requests may run."""

@@ -6,12 +6,12 @@ import asyncio
 import inspect
 import logging
 import traceback
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from threading import Lock
 from typing import Any, Final
 
-from assay.model.error import INTERNAL_ERROR, LifespanFailed, MalformedMessage, RegistrationError, RpcError
+from assay.model.error import INTERNAL_ERROR, LifespanFailed, MalformedMessage, RegistrationError, RpcError, StoreError
 from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.visible import visible, visible_record
 from assay.protocol.codec import error_reply, known_id
@@ -80,6 +80,7 @@ class Lifespan:
     ) -> None:
         self.name = name
         self._enter = enter
+        self._has_function = enter is not None
         self._background = background
         self._switch = switch
         self._run: _Run | None = None
@@ -88,6 +89,23 @@ class Lifespan:
     @property
     def is_used(self) -> bool:
         return self._enter is not None
+
+    def surround(self, outer: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
+        """Enter a context manager before the lifespan function's, and exit it after that. Call it before the
+        start."""
+        inner = self._enter
+
+        @asynccontextmanager
+        async def enter() -> AsyncIterator[Any]:
+            async with outer():
+                if inner is None:
+                    yield None
+                else:
+                    async with inner() as value:
+                        yield value
+
+        self._enter = enter
+        self._switch(False)
 
     def start(self) -> Awaitable[None]:
         """Start the lifespan, then the background tasks, unless they already run. Await the result to know
@@ -123,7 +141,7 @@ class Lifespan:
             RuntimeError: the server has no lifespan, or it has not been started in this event loop.
         """
         run = self._run
-        if self._enter is None:
+        if not self._has_function:
             raise RuntimeError(f"server {self.name} has no lifespan: pass one with Server(lifespan=...)")
         if run is None or not run.has_value:
             raise RuntimeError(f"the lifespan of server {self.name} has ended")
@@ -211,7 +229,9 @@ class _Run:
         if self.started.done():
             return log_failure(f"the end of the lifespan of server {name}", error)
         logger.debug("the lifespan of server %s failed", name, exc_info=error)
-        failure = LifespanFailed(f"the lifespan of server {name} failed: {_described(error)}")
+        is_store = isinstance(error, StoreError)
+        text = str(error) if is_store else f"the lifespan of server {name} failed: {_described(error)}"
+        failure = LifespanFailed(text)
         failure.__cause__ = error
         return self._fail(failure)
 

@@ -45,7 +45,7 @@ from assay.server.handlers.overriding import Overriding
 from assay.server.handlers.thread_pool import ThreadPool
 from assay.server.middleware.registration import MiddlewareRegistration
 from assay.server.results.typed_result import ResultWriter
-from assay.store.port import TaskStore
+from assay.store.port import Store, TaskStore
 
 from .feature import Features
 from .hint import SERVER_OPTION_HINTS, check_names, option_names
@@ -94,7 +94,9 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         scopes: Scopes that callers need for a method, such as `{"tools/call": ["call"]}`.
         sealing: The key, or several while keys are rotated, that signs what clients carry between two rounds
             of questions. The first one signs, all verify. Workers behind one load balancer must share it.
-        task_store: Where tasks are kept; in memory by default.
+        store: Where sessions, events, tasks and kept state live: a URL as in `assay.store.open_store`, such as
+            `sqlite:///state.db` or `redis://host:6379/0`, or a store; in memory by default.
+        task_store: Where tasks are kept, if not there.
         strictness: Rules to enforce beyond the specification; see `Strictness`.
         auth: Which tokens to accept over HTTP and WebSocket: an `assay.auth.Auth`. Not used on stdio.
         revisions: Dates of the protocol revisions to serve; all by default.
@@ -107,6 +109,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
 
     Raises:
         RegistrationError: an argument is invalid.
+        StoreError: the URL of the store is wrong.
     """
 
     transports = tuple(TRANSPORTS)
@@ -131,6 +134,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         cache: Cache | None = None,
         scopes: Mapping[str, Sequence[str]] | None = None,
         sealing: Sealer | bytes | Sequence[bytes] | None = None,
+        store: Store | str | None = None,
         task_store: TaskStore | None = None,
         strictness: Strictness = LENIENT,
         auth: AuthProvider | None = None,
@@ -152,6 +156,8 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         self._assemble(components, capabilities or {}, make_sealer(sealing), cache or Cache())
         if revisions is not None:
             self.serve_only(revisions)
+        if store is not None:
+            self.use_store(store)
 
     def _apply(self, limits: Limits, strictness: Strictness) -> None:
         self.strictness, self.limits = strictness, limits

@@ -29,6 +29,10 @@ class Listener(Protocol):
     def end(self) -> None: ...
 
 
+Forward = Callable[[Iterable[str], Iterable[str]], None]
+"""Passes changed lists and the URIs of changed resources on."""
+
+
 class ChangeNotifier:
     def __init__(self, has_feature: Callable[[str], bool]) -> None:
         self._has_feature = has_feature
@@ -40,6 +44,8 @@ class ChangeNotifier:
         self._changed: dict[str, None] = {}
         self._updated: dict[str, None] = {}
         self._scheduled = False
+        self._forwards: list[Forward] = []
+        """Called with the changes of this process, once for each."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -62,6 +68,14 @@ class ChangeNotifier:
         for listener in list(self.listeners):
             listener.end()
 
+    def connect(self, forward: Forward) -> None:
+        """Pass the changes of this process on, also while it has no session."""
+        self._remember_loop()
+        self._forwards.append(forward)
+
+    def disconnect(self, forward: Forward) -> None:
+        self._forwards.remove(forward)
+
     def _remember_loop(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
@@ -82,7 +96,7 @@ class ChangeNotifier:
                 listener.notify(method, params)
 
     def _queue(self, pending: dict[str, None], change: str) -> None:
-        if self._loop is None or not (self._sessions or self.listeners):
+        if self._loop is None or not (self._sessions or self.listeners or self._forwards):
             return
         if threading.get_ident() == self._thread:
             self._schedule(pending, change)
@@ -99,6 +113,12 @@ class ChangeNotifier:
         self._scheduled = False
         changed, self._changed = self._changed, {}
         updated, self._updated = self._updated, {}
+        self.deliver(changed, updated)
+        for forward in self._forwards:
+            forward(changed, updated)
+
+    def deliver(self, changed: Iterable[str], updated: Iterable[str]) -> None:
+        """Notify the sessions and listen streams of this process."""
         for kind in changed:
             ready = (session for session in self._sessions if session.ready)
             _post(ready, Notification(f"notifications/{kind}/list_changed"))
