@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any, Final
 
+import msgspec
+
 from assay.model.error import AssayError, RpcError
 from assay.protocol.http.asgi import Application, AsgiScope, JoinsHost, Receive, Transmit, path_here
 from assay.protocol.http.head_policy import HeadPolicy
@@ -28,6 +30,15 @@ MOST: Final = 256
 NAMED: Final = frozenset({"tools/call", "prompts/get"})
 PROTOCOL: Final = frozenset().union(*(revision.requests for revision in REVISIONS))
 
+
+
+class Named(msgspec.Struct):
+    """The parameters of a method that names a tool or prompt."""
+
+    name: Any = None
+
+
+_decode: Final = msgspec.json.Decoder(Named).decode
 Numbers = dict[str, dict[str, float]]
 Totals = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -71,6 +82,7 @@ class Prometheus(Middleware):
 
         async def measured(call: ServedCall) -> Any:
             began = self._clock()
+            name = self._name_of(method, call) if method in NAMED else ""
             outcome = "ok"
             self._running += 1
             try:
@@ -83,7 +95,6 @@ class Prometheus(Middleware):
                 raise
             finally:
                 self._running -= 1
-                name = self._name_of(method, call) if method in NAMED else ""
                 key = (method if known else OTHER, name, outcome)
                 self._histogram(key).add(self._clock() - began)
 
@@ -96,7 +107,10 @@ class Prometheus(Middleware):
         )
 
     def _name_of(self, method: str, call: ServedCall) -> str:
-        name = getattr(call.decoded_params, "name", None)
+        try:
+            name = getattr(call.decoded_params, "name", None) or _decode(call.params).name
+        except (msgspec.DecodeError, RecursionError):
+            name = None  # the method refuses it
         group = self._host.tools if method == "tools/call" else self._host.prompts
         return name if isinstance(name, str) and group.registry.get(name) is not None else OTHER
 
@@ -134,13 +148,15 @@ class Prometheus(Middleware):
         return {"counters": counters, "gauges": gauges}
 
     async def text(self) -> str:
-        """The numbers of this process, or of all workers, in Prometheus's text format."""
+        """The numbers of this process, or of all workers, in Prometheus's text format. Those of other workers
+        are up to a second old."""
         numbers: dict[str, Any] = self.measure()
         if self.totals is not None:
             numbers = await self.totals()
             numbers["counters"]["assay_worker_restarts_total"] = numbers["restarts"]
             numbers["gauges"]["assay_workers"] = numbers["workers"]
-        return as_text(numbers["counters"], numbers["gauges"])
+        counters, gauges = numbers["counters"], numbers["gauges"]
+        return as_text(counters, gauges)
 
     def publish(self, app: Application, /) -> Application:
         return app if app.policy.path is None else MetricsApp(app, self.text)
@@ -183,10 +199,10 @@ class MetricsApp(JoinsHost):
     async def close(self) -> None:
         await self._app.close()
 
-    def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> Awaitable[None]:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Transmit) -> None:
         if scope["type"] == "http" and path_here(scope) == PATH != self.policy.path:
-            return self._serve(scope, send)
-        return self._app(scope, receive, send)
+            return await self._serve(scope, send)
+        return await self._app(scope, receive, send)
 
     async def _serve(self, scope: AsgiScope, send: Transmit) -> None:
         status, headers, body = await self._answer(scope)

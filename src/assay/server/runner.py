@@ -6,17 +6,15 @@ Transports and stores are imported here, when they are needed, and nowhere else 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Protocol, Unpack, cast
-
-from .sealer import RandomKeySealer
+from typing import TYPE_CHECKING, Final, Protocol, Unpack
 
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
     from assay.protocol.middleware import Middleware
     from assay.protocol.seal import Sealer
+    from assay.store.port import Store
     from assay.transport.asgi.build import HttpOptions, RunOptions
     from assay.transport.port import Endpoint
-    from assay.transport.workers.worker import Worker
 
     class Runnable(Endpoint, Protocol):
         """A server, as far as it takes to run one."""
@@ -26,6 +24,11 @@ if TYPE_CHECKING:
 
         @property
         def sealer(self) -> Sealer: ...
+
+        @property
+        def store(self) -> Store | None: ...
+
+        def use_store(self, store: str) -> None: ...
 
         @property
         def auth(self) -> AuthProvider | None: ...
@@ -76,54 +79,9 @@ def _serve_stdio(server: Runnable, options: RunOptions) -> None:
 
 
 def _serve_http(server: Runnable, options: RunOptions) -> None:
-    from assay.transport.asgi.build import RunOptions, check_names
-    from assay.transport.http1.server import serve_http
-    from assay.transport.http1.tls import make_context
+    from .http_process import serve_process
 
-    check_names(options, RunOptions)
-    host, port = options.pop("host", "127.0.0.1"), _check_port(options.pop("port", 3000))
-    worker = _become_worker(server, host, port, options)
-    announce = options.pop("announce", None) if worker is None or worker.is_first else None
-    options.pop("announce", None)
-    files = (options.pop("tls_cert", None), options.pop("tls_key", None), options.pop("tls_client_ca", None))
-    tls = make_context(*files)
-    app = make_app(server, **cast("HttpOptions", options))
-    serve_http(
-        app,
-        host=host,
-        port=port,
-        limits=server.limits,
-        announce=announce,
-        tls=tls,
-        companion=worker,
-        budget=server.byte_budget,
-        shares=server.time_shares,
-    )
-
-
-def _become_worker(server: Runnable, host: str, port: int, options: RunOptions) -> Worker | None:
-    """With `workers`, this process is one of them, or supervises them until it ends."""
-    count, stuck = options.pop("workers", None), options.pop("worker_timeout", None)
-    if count is None:
-        return None
-    from assay.transport.workers.worker import joined
-
-    worker = joined()
-    if worker is None:
-        from assay.transport.workers.parent import run_workers
-
-        raise SystemExit(run_workers(count, host=host, port=port, stuck=stuck))
-    if isinstance(server.sealer, RandomKeySealer):
-        server.sealer.share(bytes.fromhex(worker.setting["key"]))
-    return worker
-
-
-def _check_port(port: object) -> int:
-    if not isinstance(port, int) or isinstance(port, bool):
-        raise TypeError(f"port must be a whole number from 0 to 65535: {port!r}")
-    if not 0 <= port <= 65535:
-        raise ValueError(f"port must be a whole number from 0 to 65535: {port}")
-    return port
+    serve_process(server, options, make_app)
 
 
 def _serve_http_plain(server: Runnable, options: RunOptions) -> None:

@@ -14,6 +14,7 @@ from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.scope import Scope, Send
 from assay.protocol.time_share import TimeShares
 from assay.revisions.served import Served
+from assay.store.port import Store
 
 if TYPE_CHECKING:
     from assay.protocol.scope import Session, SessionBudget
@@ -25,6 +26,9 @@ class Endpoint(Protocol):
 
     @property
     def strictness(self) -> Strictness: ...
+
+    @property
+    def store(self) -> Store | None: ...
 
     @property
     def served(self) -> Served: ...

@@ -96,7 +96,8 @@ def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
     )
     heartbeat, retry = options.get("heartbeat", 15.0), options.get("retry", 1.0)
     policy = make_policy(options, endpoint.strictness, endpoint.served)
-    return AsgiApp(endpoint, policy, live, heartbeat=heartbeat, retry=retry)
+    operations = Operations(None if endpoint.store is None else endpoint.store.check)
+    return AsgiApp(endpoint, policy, live, heartbeat=heartbeat, retry=retry, operations=operations)
 
 
 def make_policy(options: HttpOptions, strictness: Strictness = LENIENT, served: Served = EVERY) -> HttpPolicy:

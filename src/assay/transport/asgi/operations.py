@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
+from assay.model.error import StoreAway, StoreError
 from assay.protocol.http.asgi import AsgiScope, Transmit
 from assay.protocol.http.head_policy import JSON
 
@@ -56,7 +57,7 @@ class Operations:
             async with asyncio.timeout(PATIENCE):
                 await check()
             self._store_answers = True
-        except (OSError, TimeoutError, RuntimeError):
+        except (StoreError, StoreAway, OSError, TimeoutError):
             self._store_answers = False
         finally:
             self._checked_at, self._checking = monotonic(), None

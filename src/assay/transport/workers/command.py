@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import Final
 
-from .plan import CannotStartWorkers
+from assay.model.error import CannotStartWorkers
 
 VARIABLE: Final = "ASSAY_WORKER"
 """The parent's id and the descriptor of the channel to it. It is not a secret."""

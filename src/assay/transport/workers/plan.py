@@ -13,14 +13,6 @@ STUCK: Final = 30.0
 """Seconds of silence after which a worker is killed, by default."""
 
 
-class CannotStartWorkers(Exception):
-    """Several workers are impossible here. `fix` says what to do instead."""
-
-    def __init__(self, problem: str, fix: str) -> None:
-        super().__init__(problem)
-        self.fix = fix
-
-
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 

@@ -84,6 +84,10 @@ class WorkerProcess:
         """Ask it to end. Before it serves it has no handler for signals, so that Ctrl-C would be reported as an
         error."""
         self._send(number if self.ready_at is not None else signal.SIGTERM)
+        self.expect_end()
+
+    def expect_end(self) -> None:
+        """It has some seconds to end by itself."""
         if self.kill_at is None:
             self.kill_at = monotonic() + self.drain + MARGIN
 

@@ -106,7 +106,7 @@ class Supervisor:
                 self._on_message(worker, message)
             if worker.lost and worker.kill_at is None:
                 self._forget(worker)
-                worker.stop()  # it may still run, and nothing more would be heard of it
+                worker.expect_end()  # it may still run, and nothing more would be heard of it
 
     def _forget(self, worker: WorkerProcess) -> None:
         with suppress(KeyError, ValueError):
@@ -145,7 +145,6 @@ class Supervisor:
     def _new(self, slot: Slot) -> WorkerProcess:
         own = [slot.index % len(self._sockets)]
         setting = {
-            "index": slot.index,
             "sockets": [each.fileno() for each in self._sockets],
             "listen": own,
             "first": not self._started,

@@ -35,14 +35,17 @@ class Worker:
 
     def __init__(self, channel: Channel, setting: dict[str, Any]) -> None:
         self._channel = channel
-        self.setting = setting
+        self.key = bytes.fromhex(setting["key"])
+        """What all workers sign with."""
+        self.store: str = setting["store"]
+        """The URL of the store that they share, for a server that names none."""
+        self.count: int = setting["workers"]
         self._sockets = [socket.socket(fileno=number) for number in setting["sockets"]]
         for each in (channel.socket, *self._sockets):
             each.set_inheritable(False)  # commands of the user's handlers must not hold them
         self.own_socket = self._sockets[setting["listen"][0]]
         self.is_first: bool = setting["first"]
         """It announces the server."""
-        self.index: int = setting["index"]
         self.measure: Callable[[], dict[str, Any]] | None = None
         """Returns the metrics of this process, to be sent with each sign of life."""
         self._asked = 0
@@ -64,6 +67,10 @@ class Worker:
             self._report()
 
         return leave
+
+    def close(self) -> None:
+        self.close_sockets()
+        self._channel.close()
 
     def close_sockets(self) -> None:
         """The server has begun to stop: what the kernel queues from now on is for the other workers."""
