@@ -165,7 +165,7 @@ class Prometheus(Middleware):
 def _outcome_of(error: BaseException, call: ServedCall) -> str:
     ending = call.ending_of(error)
     if ending is not Ending.FAILED:
-        return ending.value
+        return str(ending.value)
     return f"error {error.code}" if isinstance(error, RpcError) else "error -32603"
 
 
