@@ -2,11 +2,13 @@
 
 import gc
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.driving.warm_python import warm_python
+from tests.store.backend import Backend, SqliteBackend
 
 # A busy machine is no fault of the code: no test depends on time.
 settings.register_profile("untimed", deadline=None)
@@ -23,3 +25,9 @@ def pytest_collection_finish() -> None:
 def warm_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Servers that Assay starts with its own interpreter start in a tenth of the time."""
     monkeypatch.setattr(sys, "executable", warm_python())
+
+
+@pytest.fixture(params=["sqlite"])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
+    """Each store that several processes can use, empty."""
+    return SqliteBackend(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from .definition import ClientCapabilities, Implementation
 
@@ -26,3 +27,23 @@ class SessionRecord(Struct, kw_only=True):
     """Whether its client has followed the stream of messages that belong to no request."""
     version: int = 0
     """Counts changes in stores that several processes use."""
+
+
+def merged(base: SessionRecord, mine: SessionRecord, theirs: SessionRecord) -> SessionRecord:
+    """A version that another process has stored, with the changes that this process has made since `base`."""
+    before, own = set(base.subscriptions), set(mine.subscriptions)
+    subscriptions = (set(theirs.subscriptions) | (own - before)) - (before - own)
+    state = {
+        key: data
+        for key, data in theirs.client_state.items()
+        if key in mine.client_state or key not in base.client_state
+    }
+    state |= {key: data for key, data in mine.client_state.items() if base.client_state.get(key) != data}
+    return replace(
+        theirs,
+        log_level=theirs.log_level if mine.log_level == base.log_level else mine.log_level,
+        subscriptions=sorted(subscriptions),
+        state=theirs.state if mine.state == base.state else mine.state,
+        client_state=state,
+        listening=theirs.listening or mine.listening,
+    )

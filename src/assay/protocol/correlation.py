@@ -36,13 +36,15 @@ class Correlation:
     no answer any more. The defaults are those of a server that asks its client.
     """
 
-    __slots__ = ("_closed", "_gone", "_last", "_read_error", "_waiting")
+    __slots__ = ("_closed", "_gone", "_last", "_read_error", "_waiting", "prefix")
 
     def __init__(
         self,
         read_error: Callable[[Raw | UnsetType], Exception] | None = None,
         gone: Callable[[], Exception] | None = None,
     ) -> None:
+        self.prefix = PREFIX
+        """What ids begin with: several processes that ask the same client need different ones."""
         self._last = 0
         self._waiting: dict[str, Waiter] = {}
         self._closed = False
@@ -57,7 +59,7 @@ class Correlation:
         if self._closed:
             raise self._gone()
         self._last += 1
-        request_id = f"{PREFIX}{self._last}"
+        request_id = f"{self.prefix}{self._last}"
         self._waiting[request_id] = waiter
         return request_id
 
@@ -80,11 +82,11 @@ class Correlation:
         return True
 
     def _was_sent(self, request_id: str) -> bool:
-        number = request_id.removeprefix(PREFIX)
+        number = request_id.removeprefix(self.prefix)
         # Check the length first: `int` raises for thousands of digits.
         if len(number) > len(str(self._last)) or not number.isdecimal():
             return False
-        return request_id == f"{PREFIX}{int(number)}" and 0 < int(number) <= self._last
+        return request_id == f"{self.prefix}{int(number)}" and 0 < int(number) <= self._last
 
     def forget(self, request_id: str) -> None:
         self._waiting.pop(request_id, None)

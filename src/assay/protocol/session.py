@@ -6,14 +6,14 @@ Sockets, tasks and timers belong to the callers, which put their own objects int
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from assay.model.definition import ClientCapabilities, Implementation
 from assay.model.error import INVALID_PARAMS, Busy, RpcError
-from assay.model.jsonrpc import RequestId
+from assay.model.jsonrpc import Envelope, RequestId
 from assay.model.limits import Limits
 from assay.model.session import SessionRecord
 from assay.revisions.registry import BY_DATE, REVISIONS
@@ -61,7 +61,7 @@ class Session:
 
     __slots__ = (
         *("_budget", "changed", "client_state", "endings", "id", "in_flight", "kept_bytes", "make_room"),
-        *("outgoing_requests", "peer", "post", "principal", "served", "state", "steps"),
+        *("outgoing_requests", "peer", "post", "principal", "relay", "served", "state", "steps"),
         *("subscription_bytes", "subscriptions", "used_ids"),
     )
 
@@ -94,6 +94,9 @@ class Session:
         self.used_ids: UsedIds | None = None
         """The ids of requests so far, if the server refuses to see one twice."""
         self.outgoing_requests = Correlation()
+        self.relay: Callable[[Envelope], bool] | None = None
+        """Passes an answer or a cancellation that belongs to no request here to another process that serves
+        this session. False if it cannot belong to any."""
         self.client_state: dict[str, bytes] = {}
         """Values that handlers store for this client: JSON by key."""
         self.changed = False
@@ -197,6 +200,23 @@ class Session:
             client_state=dict(self.client_state),
         )
 
+    def adopt(self, record: SessionRecord) -> None:
+        """Take the content of another version of this session."""
+        self.state = State(record.state)
+        peer = self.peer
+        self.peer = Peer(peer.revision, peer.capabilities, peer.client, record.log_level)
+        self._count(-_stored_bytes(self.subscription_bytes, self.client_state))
+        self.subscriptions = set(record.subscriptions)
+        self.subscription_bytes = sum(map(uri_size, self.subscriptions))
+        # In place: handlers in progress hold this mapping.
+        self.client_state.clear()
+        self.client_state.update(record.client_state)
+        self._count(_stored_bytes(self.subscription_bytes, self.client_state))
+
+    def leave(self) -> None:
+        """Count no bytes any more: the host has forgotten the session, and restores it when it is needed."""
+        self._count(-self.kept_bytes)
+
     @classmethod
     def restore(
         cls,
@@ -220,11 +240,15 @@ class Session:
         session.subscriptions = set(record.subscriptions)
         session.subscription_bytes = sum(map(uri_size, session.subscriptions))
         session.client_state = dict(record.client_state)
-        state_bytes = sum(len(key) + len(data) for key, data in record.client_state.items())
         session._count(
-            declared_size(record.capabilities, record.client) + session.subscription_bytes + state_bytes
+            declared_size(record.capabilities, record.client)
+            + _stored_bytes(session.subscription_bytes, record.client_state)
         )
         return session
+
+
+def _stored_bytes(subscription_bytes: int, client_state: Mapping[str, bytes]) -> int:
+    return subscription_bytes + sum(len(key) + len(data) for key, data in client_state.items())
 
 
 def uri_size(uri: str) -> int:

@@ -110,8 +110,8 @@ class Lifecycle:
             self._background.start()
 
     def use_store(self, store: Store | str) -> None:
-        """Keep sessions, events, tasks and the state of clients in a store, instead of any other. Call it before
-        the server runs.
+        """Keep sessions, events, tasks and the state of clients in a store, instead of the one before. Call it
+        before the server runs.
 
         Args:
             store: A URL as in `assay.store.open_store`, or a store.

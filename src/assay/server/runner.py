@@ -45,10 +45,12 @@ def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
     from assay.transport.asgi.build import build
 
     # Not `setdefault`, which would create a store even if there is one.
-    if "session_store" not in options:
-        options["session_store"] = MemorySessions()
-    if "event_store" not in options:
-        options["event_store"] = MemoryEvents(total_bytes=server.limits.event_bytes)
+    is_shared = server.store is not None and server.store.is_shared
+    if not is_shared or "session_store" in options or "event_store" in options:
+        if "session_store" not in options:
+            options["session_store"] = MemorySessions()
+        if "event_store" not in options:
+            options["event_store"] = MemoryEvents(total_bytes=server.limits.event_bytes)
     app: Application = build(server, **options)
     for middleware in reversed(server.middlewares):
         app = middleware.publish(app)

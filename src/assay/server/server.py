@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from time import perf_counter
 from typing import Any, Never
@@ -306,7 +306,12 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         await super().stop()
 
     def open_session(
-        self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
+        self,
+        post: Callable[[bytes], None],
+        *,
+        session_id: str = "",
+        principal: Any = None,
+        announce: bool = True,
     ) -> Session:
         """Open a session, for hosts with their own transport. Pass it in the `Scope` of each message, and
         close it with `close_session`.
@@ -316,6 +321,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
                 raise.
             session_id: The id of the session, if the transport has one.
             principal: The authenticated caller.
+            announce: Whether changes of lists and resources are posted to it.
         """
         session = Session(
             post,
@@ -325,23 +331,32 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
             budget=self.session_budget,
             served=self.served,
         )
-        return self._join(session)
+        return self._join(session, announce)
 
-    def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session:
+    def restore_session(
+        self, record: SessionRecord, post: Callable[[bytes], None], *, announce: bool = True
+    ) -> Session:
         """Reopen a session from a store; `post` as in `open_session`."""
         session = Session.restore(
             record, post, steps=self._steps, budget=self.session_budget, served=self.served
         )
-        return self._join(session)
+        return self._join(session, announce)
 
-    def _join(self, session: Session) -> Session:
+    def _join(self, session: Session, announce: bool) -> Session:
         if self.strictness.unique_ids:
             from assay.protocol.used_ids import UsedIds
 
             session.used_ids = UsedIds(self.limits.request_ids, self.limits.request_id_bytes)
-        self.notifier.join(session)
+        if announce:
+            self.notifier.join(session)
         self._start_background()
         return session
+
+    def watch_changes(self, forward: Callable[[Iterable[str], Iterable[str]], None]) -> Callable[[], None]:
+        """Call a function with the changes of lists and resources that begin in this process. Returns a
+        function that ends this."""
+        self.notifier.connect(forward)
+        return lambda: self.notifier.disconnect(forward)
 
     def end_listening(self) -> None:
         """End all listen streams, so that a transport can stop."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from assay.model.session import SessionRecord
 from assay.model.task import TaskRecord
+
+
+STANDALONE: Final = "0"
+"""The stream for messages that belong to no request."""
 
 
 class Event(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.model.error import MalformedMessage
@@ -37,16 +37,30 @@ class Endpoint(Protocol):
     def session_budget(self) -> SessionBudget: ...
 
     @property
+    def store(self) -> Store | None: ...
+
+    @property
     def byte_budget(self) -> ByteBudget: ...
 
     @property
     def time_shares(self) -> TimeShares: ...
 
     def open_session(
-        self, post: Callable[[bytes], None], *, session_id: str = "", principal: Any = None
+        self,
+        post: Callable[[bytes], None],
+        *,
+        session_id: str = "",
+        principal: Any = None,
+        announce: bool = True,
     ) -> Session: ...
 
-    def restore_session(self, record: SessionRecord, post: Callable[[bytes], None]) -> Session: ...
+    def restore_session(
+        self, record: SessionRecord, post: Callable[[bytes], None], *, announce: bool = True
+    ) -> Session: ...
+
+    def watch_changes(
+        self, forward: Callable[[Iterable[str], Iterable[str]], None]
+    ) -> Callable[[], None]: ...
 
     def close_session(self, session: Session, reason: str | None = None) -> None: ...
 

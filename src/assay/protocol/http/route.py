@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError
+from assay.model.error import INVALID_REQUEST, MalformedMessage, RpcError, StoreAway
 from assay.model.jsonrpc import Envelope, RequestId
 from assay.protocol.codec import known_id
 from assay.protocol.declaration import (
@@ -22,7 +22,7 @@ from assay.revisions.registry import ASSUMED, BY_DATE, PER_REQUEST, REVISIONS
 from assay.revisions.revision import Batching, Opening, Revision
 from assay.revisions.served import Served
 
-from .busy import unavailable
+from .busy import UNAVAILABLE, retry_after, unavailable
 from .head_policy import Admission, Refusal
 from .mirror import check_mirrors
 from .policy import Sessions
@@ -158,6 +158,11 @@ def session_gone(payload: Payload) -> Refusal:
 def sessions_full(payload: Payload) -> Refusal:
     reason = "too many sessions: end some with DELETE"
     return unavailable(reason, seconds=FULL_FOR, request_id=_id_of(payload))
+
+
+def store_away(error: StoreAway, payload: Payload | None = None) -> Refusal:
+    """Refuse a request that needs the store while that cannot be reached."""
+    return Refusal(UNAVAILABLE, error.message, (retry_after(),), error.code, _id_of(payload))
 
 
 def version_problem(admission: Admission, agreed: Revision, payload: Payload | None = None) -> Refusal | None:

@@ -21,10 +21,11 @@ from assay.model.effect import Effect
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, AskError, RpcError
 from assay.model.result import InputRequest, InputRequired
 from assay.protocol.codec import encode
+from assay.protocol.principal import digest as make_digest
+from assay.protocol.principal import digest_of_principal
 from assay.protocol.seal import Sealer
 
 UNNAMED: Final = "question-"
-_encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
 class InputNeeded(BaseException):
@@ -58,23 +59,7 @@ _decode_state = msgspec.json.Decoder(_State).decode
 
 
 def bind(method: str, target: str, arguments: Any, principal: Any) -> Binding:
-    return Binding(method, target, _digest(arguments), digest_of_principal(principal))
-
-
-def digest_of_principal(principal: Any) -> str:
-    """What stored state says about whom it belongs to; empty for callers that are not authenticated."""
-    return "" if principal is None else _digest(principal)
-
-
-def _digest(value: Any) -> str:
-    """A short digest that is the same in every process. A value that is not JSON is digested as its `str`."""
-    try:
-        encoded = _encode_sorted(msgspec.json.decode(value) if isinstance(value, Raw) else value)
-    except (TypeError, NotImplementedError):
-        encoded = str(value).encode()
-    from hashlib import blake2s
-
-    return blake2s(encoded, digest_size=12).hexdigest()
+    return Binding(method, target, make_digest(arguments), digest_of_principal(principal))
 
 
 class RoundTrips:
@@ -133,7 +118,7 @@ class RoundTrips:
     async def ask(self, request: InputRequest, read: Any, key: str | None) -> Any:
         """Return the client's answer as `read` decodes it. Without a valid one, the handler ends here and
         the question goes to the client."""
-        digest = _digest({"method": request.method, "params": request.params})
+        digest = make_digest({"method": request.method, "params": request.params})
         key = key or self._name(digest)
         self._used.add(key)
         if key in self._answers:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from assay.model.error import INTERNAL_ERROR, INVALID_REQUEST, MalformedMessage, RpcError
-from assay.model.jsonrpc import Envelope, Outcome, Reply, RequestId
-from assay.protocol.codec import decode_params, error_reply, known_id
+from assay.model.jsonrpc import Envelope, Outcome, Reply
+from assay.protocol.cancellation import read_cancellation
+from assay.protocol.codec import error_reply, known_id
 from assay.protocol.declaration import cached_peer, declared_peer, describes_itself, read_declaration
 from assay.protocol.lifecycle import State, input_of
 from assay.protocol.middleware import Ending
@@ -27,14 +27,6 @@ from .failure import to_rpc_error
 from .method_table import MethodTables
 from .notification import Notifications
 from .services import Services
-
-
-class _CancelParams(Struct, rename="camel"):
-    request_id: RequestId
-    reason: str | None = None
-
-
-_cancel_params = msgspec.json.Decoder(_CancelParams).decode
 
 
 class Dispatcher:
@@ -202,7 +194,10 @@ def receive(message: Envelope, session: Session | None) -> None:
     """
     method = message.method
     if method is UNSET:
-        if session is None or not session.outgoing_requests.settle(message):
+        if session is None or not (
+            session.outgoing_requests.settle(message)
+            or (session.relay is not None and session.relay(message))
+        ):
             raise RpcError(INVALID_REQUEST, "response to a request that was never sent")
     elif session is not None:
         session.receive(input_of(method, is_request=False))
@@ -211,10 +206,11 @@ def receive(message: Envelope, session: Session | None) -> None:
 
 
 def _cancel(message: Envelope, session: Session) -> None:
-    try:
-        params = decode_params(message.params, _cancel_params)
-    except RpcError:
-        return  # malformed, unknown and late cancellations are ignored (basic/utilities/cancellation)
-    running = session.in_flight.get(params.request_id)
+    cancellation = read_cancellation(message)
+    if cancellation is None:
+        return
+    running = session.in_flight.get(cancellation.request_id)
     if running is not None:
-        running.cancel(params.reason)
+        running.cancel(cancellation.reason)
+    elif session.relay is not None:
+        session.relay(message)

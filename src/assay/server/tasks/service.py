@@ -20,10 +20,10 @@ from assay.model.task import Status, TaskOptions, TaskRecord
 from assay.protocol.codec import encode, error_reply
 from assay.protocol.lifecycle import State
 from assay.protocol.middleware import Ending, Serve
+from assay.protocol.principal import digest_of_principal
 from assay.protocol.task import RULES, detailed, moved, shown
 from assay.revisions.revision import TaskForm
 from assay.server.calls.call import Call
-from assay.server.calls.round_trip import digest_of_principal
 from assay.server.dispatch.failure import to_rpc_error
 from assay.server.dispatch.notifier import ChangeNotifier
 from assay.server.dispatch.services import Services

@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from assay.model.error import LifespanFailed, MalformedMessage, RpcError
+from msgspec import UNSET
+
+from assay.model.error import LifespanFailed, MalformedMessage, RpcError, StoreAway
 from assay.model.jsonrpc import Envelope, Outcome, Reply
-from assay.protocol.codec import decode, encode_outcome, known_id
+from assay.protocol.codec import decode, encode_outcome, error_reply, known_id
 from assay.protocol.http.asgi import AsgiScope, JoinsHost, Message, Receive, Transmit, path_here
 from assay.protocol.http.busy import refusal_while_stopping
 from assay.protocol.http.head_policy import (
@@ -29,6 +31,7 @@ from assay.protocol.http.route import (
     route,
     session_gone,
     sessions_full,
+    store_away,
     version_problem,
 )
 from assay.protocol.scope import Scope
@@ -220,6 +223,7 @@ class AsgiApp(JoinsHost):
     async def _open(self, message: Envelope, request: HttpRequest) -> None:
         """Serve an `initialize`. The session is stored only once that has succeeded."""
         scope = request.scope()
+        await self._sessions.ready()
         live = self._sessions.open(scope)
         exchange = request.exchange
         try:
@@ -229,39 +233,59 @@ class AsgiApp(JoinsHost):
             return await refuse(request.transmit, _unacceptable(error), request.cors)
         if not isinstance(outcome, Reply):
             self._sessions.drop(live)
-        elif await self._sessions.keep(live, scope):
-            exchange.headers.append((b"mcp-session-id", live.id.encode()))
         else:
-            return await refuse(request.transmit, sessions_full(message), request.cors)
+            try:
+                kept = await self._sessions.keep(live, scope)
+            except StoreAway as error:
+                self._sessions.drop(live)
+                return await refuse(request.transmit, store_away(error, message), request.cors)
+            if not kept:
+                return await refuse(request.transmit, sessions_full(message), request.cors)
+            exchange.headers.append((b"mcp-session-id", live.id.encode()))
         return await exchange.answer(outcome, live.session.peer.revision)
 
     async def _post_in_session(self, payload: Payload, request: HttpRequest, session_id: str) -> None:
         scope = request.scope()
-        live = await self._sessions.find(session_id, scope)
+        try:
+            live = await self._sessions.find(session_id, scope)
+        except StoreAway as error:
+            return await refuse(request.transmit, store_away(error, payload), request.cors)
         if live is None:
             return await refuse(request.transmit, session_gone(payload), request.cors)
         problem = version_problem(request.admission, live.session.peer.revision, payload)
         if problem is not None:
             return await refuse(request.transmit, problem, request.cors)
         with self._sessions.in_use(live):
-            await self._serve_in_session(payload, request, scope, live)
-            return await self._sessions.update(live)
+            return await self._serve_in_session(payload, request, scope, live)
 
     async def _serve_in_session(
         self, payload: Payload, request: HttpRequest, scope: Scope, live: HttpSession
     ) -> None:
         scope.session = live.session
         exchange = request.exchange
-        exchange.bind_session(live)
+        exchange.bind_session(live, payload)
         scope.detach = exchange.detach
         revision = live.session.peer.revision
         if isinstance(payload, list):
-            return await self._serve_batch(payload, request, scope, revision)
+            return await self._serve_batch(payload, request, scope, revision, live)
         try:
             outcome = await self._endpoint.dispatch(payload, exchange.send, scope)
         except RpcError as error:
             return await refuse(request.transmit, _unacceptable(error), request.cors)
+        # Before the answer: what it acknowledges must not get lost.
+        away = await self._save(live)
+        if away is not None:
+            if outcome is None:
+                return await refuse(request.transmit, store_away(away, payload), request.cors)
+            outcome = error_reply(away, known_id(payload))
         return await _answer(payload, outcome, exchange, revision)
+
+    async def _save(self, live: HttpSession) -> StoreAway | None:
+        try:
+            await self._sessions.update(live)
+        except StoreAway as error:
+            return error
+        return None
 
     async def _serve_batch(
         self,
@@ -269,6 +293,7 @@ class AsgiApp(JoinsHost):
         request: HttpRequest,
         scope: Scope,
         revision: Revision,
+        live: HttpSession | None = None,
     ) -> None:
         if revision.batching is Batching.REFUSED:
             return await refuse(request.transmit, batch_refused(), request.cors)
@@ -278,17 +303,26 @@ class AsgiApp(JoinsHost):
             outcomes = await self._endpoint.dispatch_batch(members, send, scope)
         except RpcError as error:
             return await refuse(request.transmit, _unacceptable(error), request.cors)
+        away = None if live is None else await self._save(live)
+        if away is not None:
+            if not outcomes:
+                return await refuse(request.transmit, store_away(away, members), request.cors)
+            outcomes = [error_reply(away, None if each.id is UNSET else each.id) for each in outcomes]
         if not outcomes:
             return await exchange.accept()
         return await exchange.answer_batch(outcomes)
 
     async def _get(self, request: HttpRequest) -> None:
-        live = await self._session_of(request)
-        if isinstance(live, Refusal):
-            return await refuse(request.transmit, live, request.cors)
-        position = await find_position(live, request.headers.get(b"last-event-id"))
-        if isinstance(position, Refusal):
-            return await refuse(request.transmit, position, request.cors)
+        try:
+            live = await self._session_of(request)
+            if isinstance(live, Refusal):
+                return await refuse(request.transmit, live, request.cors)
+            position = await find_position(live, request.headers.get(b"last-event-id"))
+            if isinstance(position, Refusal):
+                return await refuse(request.transmit, position, request.cors)
+            await self._sessions.listen(live)
+        except StoreAway as error:
+            return await refuse(request.transmit, store_away(error), request.cors)
         follower = Follower(
             live, position, request.transmit, self._settings.timing.heartbeat, self._sessions.touch
         )
@@ -296,10 +330,13 @@ class AsgiApp(JoinsHost):
             return await follower.run(request.end, request.cors)
 
     async def _delete(self, request: HttpRequest) -> None:
-        live = await self._session_of(request)
-        if isinstance(live, Refusal):
-            return await refuse(request.transmit, live, request.cors)
-        await self._sessions.end(live)
+        try:
+            live = await self._session_of(request)
+            if isinstance(live, Refusal):
+                return await refuse(request.transmit, live, request.cors)
+            await self._sessions.end(live)
+        except StoreAway as error:
+            return await refuse(request.transmit, store_away(error), request.cors)
         return await respond(request.transmit, 204, request.cors)
 
     async def _session_of(self, request: HttpRequest) -> HttpSession | Refusal:

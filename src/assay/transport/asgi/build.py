@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack, cast
 
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.http.client_address import Network, read_networks
 from assay.protocol.http.policy import LOOPBACK, HttpPolicy, Sessions
 from assay.revisions.served import EVERY, Served
-from assay.store.port import EventStore, SessionStore
+from assay.store.port import EventStore, SessionStore, SharedStore
 from assay.transport.port import Endpoint
 
 from .app import AsgiApp
@@ -90,10 +90,17 @@ def check_names(options: Iterable[str], known: type[HttpOptions]) -> None:
 
 
 def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
-    """Build the ASGI application of an endpoint; `options` must contain both stores."""
-    live = HttpSessions(
-        endpoint, options["session_store"], options["event_store"], options.get("sweep_interval", 60.0)
-    )
+    """Build the ASGI application of an endpoint. Without stores in `options`, it must have one that several
+    processes can use."""
+    live: HttpSessions
+    interval = options.get("sweep_interval", 60.0)
+    if "session_store" in options:
+        live = HttpSessions(endpoint, options["session_store"], options["event_store"], interval)
+    else:
+        # Imported here, because it is needed only with such a store.
+        from .shared_sessions import SharedSessions
+
+        live = SharedSessions(endpoint, cast("SharedStore", endpoint.store), interval)
     heartbeat, retry = options.get("heartbeat", 15.0), options.get("retry", 1.0)
     policy = make_policy(options, endpoint.strictness, endpoint.served)
     operations = Operations(None if endpoint.store is None else endpoint.store.check)

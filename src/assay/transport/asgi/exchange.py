@@ -7,10 +7,17 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from typing import Final, NamedTuple
 
-from assay.model.error import BUSY, INTERNAL_ERROR, RETRY_AFTER, UNSUPPORTED_VERSION
-from assay.model.jsonrpc import ErrorReply, Outcome
+from assay.model.error import (
+    BUSY,
+    INTERNAL_ERROR,
+    RETRY_AFTER,
+    UNSUPPORTED_VERSION,
+    MalformedMessage,
+    RpcError,
+)
+from assay.model.jsonrpc import Envelope, ErrorReply, Outcome
 from assay.model.strictness import LENIENT, Strictness
-from assay.protocol.codec import encode_outcome
+from assay.protocol.codec import encode_outcome, error_reply, known_id
 from assay.protocol.framing import sse
 from assay.protocol.http.asgi import Message, Transmit
 from assay.protocol.http.busy import UNAVAILABLE, retry_after
@@ -33,6 +40,8 @@ MAX_DELAY: Final = 86_400
 CANCELLED: Final = sse.comment("the client cancelled this request: no answer follows")
 """The response to a request that its client cancelled. No answer may follow, but HTTP needs a response, and
 requests get JSON or an event stream. An empty one would look like a failure on the way."""
+
+DIED: Final = "the process that served this request has ended; whether it had finished its work is unknown"
 
 
 async def respond(
@@ -61,6 +70,7 @@ class Exchange:
 
     # Defaults on the class: most responses are one JSON object, and never use these.
     _live: HttpSession | None = None
+    _payload: Envelope | list[Envelope | MalformedMessage]
     _stream: Stream | None = None
     _attached: bool | None = None  # none: nothing sent yet; false: the stream has left this connection
     _lock: asyncio.Lock | None = None
@@ -81,9 +91,9 @@ class Exchange:
         self._timing = timing
         self.headers: Headers = list(admission.cors)
 
-    def bind_session(self, live: HttpSession) -> None:
+    def bind_session(self, live: HttpSession, payload: Envelope | list[Envelope | MalformedMessage]) -> None:
         """Store what is sent in this session, so that the client can resume."""
-        self._live = live
+        self._live, self._payload = live, payload
 
     async def send(self, data: bytes) -> None:
         """Send a message before the answer; the first one opens the stream."""
@@ -140,7 +150,7 @@ class Exchange:
         if self._attached is None:
             await self._open_stream()
         if outcome is not None:
-            await self._write(encode_outcome(outcome))
+            await self._write(encode_outcome(outcome), is_last=True)
         await self._finish()
 
     async def answer_batch(self, outcomes: list[Outcome]) -> None:
@@ -149,12 +159,12 @@ class Exchange:
             return await self._forbid(missing, body)
         if self._attached is None:
             return await self._respond(200, [JSON, *self.headers], body)
-        await self._write(body)
+        await self._write(body, is_last=True)
         return await self._finish()
 
     async def _finish(self) -> None:
         if self._stream is not None:
-            self._stream.finish()
+            await self._stream.end()
         self._stop_heartbeats()
         if self._attached:
             await self._end()
@@ -166,15 +176,16 @@ class Exchange:
         )
         if self._live is not None:
             rules = self._live.session.peer.revision.http
-            self._stream = await self._live.open_stream() if rules.resumable else None
+            failure = died_reply(self._payload)
+            self._stream = await self._live.open_stream(failure) if rules.resumable else None
             if rules.priming and self._stream is not None:
                 await self._transmit_part(sse.priming(self._stream.event_id(0)))
         if self._attached:
             self._heartbeat_task = asyncio.get_running_loop().create_task(self._send_heartbeats())
 
-    async def _write(self, data: bytes) -> None:
-        event_id = None if self._stream is None else await self._stream.append(data)
-        if self._attached and self._stream is not None and self._stream.reader:
+    async def _write(self, data: bytes, *, is_last: bool = False) -> None:
+        event_id = None if self._stream is None else await self._stream.append(data, is_last=is_last)
+        if self._attached and self._stream is not None and (self._stream.reader or self._stream.is_taken):
             # The client follows this stream on another connection by now, and a message is sent only once.
             await self._end()
         if self._attached:
@@ -209,6 +220,14 @@ class Exchange:
         while self._attached:
             await asyncio.sleep(self._timing.heartbeat)
             await self._transmit_part(sse.comment())
+
+
+def died_reply(payload: Envelope | list[Envelope | MalformedMessage]) -> bytes:
+    """The answer to a message whose process has died, for those that read its stream."""
+    if isinstance(payload, list):
+        members = (member for member in payload if isinstance(member, Envelope))
+        return b"[" + b",".join(died_reply(member) for member in members if known_id(member) is not None) + b"]"
+    return encode_outcome(error_reply(RpcError(INTERNAL_ERROR, DIED), known_id(payload)))
 
 
 def _delay(outcome: Outcome) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from assay.model.error import INVALID_REQUEST
+from assay.model.error import INVALID_REQUEST, StoreAway
 from assay.protocol.framing import sse
 from assay.protocol.http.asgi import Transmit
 from assay.protocol.http.head_policy import Headers, Refusal
@@ -31,9 +31,9 @@ class Position:
 async def find_position(live: HttpSession, last_event_id: bytes | None) -> Position | Refusal:
     """The position at which a GET begins."""
     if last_event_id is None:
-        return Position(live.standalone, live.delivered)
+        return Position(live.standalone, await live.start_position())
     parsed = parse_event_id(last_event_id.decode("latin-1"))
-    stream = None if parsed is None else live.streams.get(parsed[0])
+    stream = None if parsed is None else await live.find_stream(parsed[0])
     if parsed is None or stream is None or await stream.after(parsed[1]) is None:
         return Refusal(
             400, "unknown Last-Event-ID: the stream cannot be resumed from there", code=INVALID_REQUEST
@@ -60,6 +60,7 @@ class Follower:
             {"type": "http.response.start", "status": 200, "headers": [*EVENT_STREAM, *headers]}
         )
         departure = asyncio.get_running_loop().create_task(_departed(depart))
+        await self._stream.follow()
         try:
             if self._live.session.peer.revision.http.priming:
                 await self._part(sse.priming(self._stream.event_id(self._number)))
@@ -71,6 +72,7 @@ class Follower:
             return  # the client is gone, and may resume later
         finally:
             departure.cancel()
+            await self._stream.leave(self._number)
         await self._transmit({"type": "http.response.body", "body": b""})
 
     async def _send_new(self) -> bool:
@@ -78,9 +80,12 @@ class Follower:
         self._changed = self._stream.changed()
         if self._stream.reader != self._reader:
             return False
-        events = await self._stream.after(self._number)
-        if events is None:
-            events = await self._remaining_events()
+        try:
+            events = await self._stream.after(self._number)
+            if events is None:
+                events = await self._remaining_events()
+        except StoreAway:
+            return True  # the next change or heartbeat tries again
         for number, data in events:
             await self._part(sse.event(data, event_id=self._stream.event_id(number)))
             self._number = number

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from assay.model.error import STOPPING
 from assay.protocol.http.session_share import SessionShares
 from assay.protocol.scope import Scope
-from assay.store.port import EventStore, SessionStore
+from assay.store.port import STANDALONE, EventStore, SessionStore
 from assay.transport.port import Endpoint
 
-from .stream import STANDALONE, Outbox, Stream
+from .stream import Outbox, Stream
 
 if TYPE_CHECKING:
     from assay.protocol.scope import Session
@@ -35,25 +35,37 @@ class HttpSession:
         self.id = session_id
         self.standalone = Stream(session_id, STANDALONE, events)
         self.delivered = 0
-        """Number of the last message of the standalone stream that was sent to any connection."""
+        """Number of the last message of the standalone stream that was sent to any connection here."""
         self.streams: dict[str, Stream] = {STANDALONE: self.standalone}
         self.outbox = Outbox(self.standalone)
         self.session: Session = None  # type: ignore[assignment]  # set by HttpSessions
         self._events = events
         self._opened = 0
 
-    async def open_stream(self) -> Stream | None:
-        """A new stream; none if too many are open, so that this one cannot be resumed."""
+    async def find_stream(self, name: str) -> Stream | None:
+        return self.streams.get(name)
+
+    async def start_position(self) -> int:
+        """The number after which a connection without a position follows the standalone stream."""
+        return self.delivered
+
+    async def open_stream(self, failure: bytes) -> Stream | None:
+        """A new stream; none if too many are open, so that this one cannot be resumed. `failure` becomes its
+        last message if this process dies."""
         finished = [name for name, each in self.streams.items() if each.finished]
         if len(self.streams) - len(finished) > OPEN_STREAMS:
             return None
         self._opened += 1
-        stream = self.streams[str(self._opened)] = Stream(self.id, str(self._opened), self._events)
+        stream = await self._make_stream(self._opened, failure)
+        self.streams[stream.name] = stream
         stream.finished = self.standalone.finished  # the session may have ended meanwhile
         for name in finished[:-FINISHED_STREAMS_KEPT]:
             del self.streams[name]
             await self._events.drop(self.id, name)
         return stream
+
+    async def _make_stream(self, number: int, failure: bytes) -> Stream:
+        return Stream(self.id, str(number), self._events)
 
     def finish(self) -> None:
         for stream in self.streams.values():
@@ -98,6 +110,9 @@ class HttpSessions:
 
     def __len__(self) -> int:
         return len(self._live)
+
+    async def ready(self) -> None:
+        """Prepare for the first session, where that takes a start."""
 
     def open(self, scope: Scope) -> HttpSession:
         """Open a session. Call `keep` once its handshake has succeeded, or else `drop`."""
@@ -157,6 +172,9 @@ class HttpSessions:
             self._shares.add(session_id, scope.client_key, live.session.kept_bytes)
             self._join(live)
         return live
+
+    async def listen(self, live: HttpSession) -> None:
+        """Note that the client of a session follows its standalone stream."""
 
     async def touch(self, session_id: str) -> None:
         """Note that a session is in use."""

@@ -4,16 +4,21 @@ its connection can resume."""
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
+from typing import Final
 
 from assay.store.port import Event, EventStore
 
-STANDALONE = "0"
-"""The stream for messages that belong to no request; the others are numbered from 1."""
+
+STREAM_NAME: Final = re.compile(r"[0-9a-z]{1,16}(\.[0-9]{1,9})?")
 
 
 class Stream:
     """One stream: stored messages, and an event that wakes its followers."""
+
+    is_taken = False
+    """Whether another process has finished it instead of this one: nothing may be sent any more."""
 
     def __init__(self, session_id: str, name: str, events: EventStore) -> None:
         self.name = name
@@ -29,14 +34,26 @@ class Stream:
     def event_id(self, number: int) -> str:
         return f"{self.name}-{number}"
 
-    async def append(self, data: bytes) -> str | None:
-        """Store a message and return its id; none if it cannot be resumed from."""
+    async def append(self, data: bytes, *, is_last: bool = False) -> str | None:
+        """Store a message and return its id; none if it cannot be resumed from. After the last one, the
+        stream is finished."""
         if self.finished:
             # The session has ended and its events are deleted: one more would never be.
             return None
         self.last = await self._events.append(self._session_id, self.name, data)
+        self.finished = is_last
         self._wake()
         return self.event_id(self.last)
+
+    async def end(self) -> None:
+        """Finish the stream without a last message, unless it is finished."""
+        self.finish()
+
+    async def follow(self) -> None:
+        """A connection begins to follow the stream."""
+
+    async def leave(self, number: int) -> None:
+        """The connection has ended; so much has been sent."""
 
     async def after(self, number: int) -> list[Event] | None:
         """Messages later than `number`; none if some of them are gone."""
@@ -65,7 +82,7 @@ class Stream:
 def parse_event_id(text: str) -> tuple[str, int] | None:
     """The stream's name and the message's number, if `Stream.event_id` could have made this id."""
     name, separator, number = text.partition("-")
-    if not separator or not (name.isascii() and name.isdecimal() and number.isascii() and number.isdecimal()):
+    if not separator or not (STREAM_NAME.fullmatch(name) and number.isascii() and number.isdecimal()):
         return None
     return (name, int(number)) if len(number) < 20 else None
 
@@ -77,6 +94,9 @@ class Outbox:
         self._stream = stream
         self._waiting: deque[bytes] = deque(maxlen=1024)
         self._task: asyncio.Task[None] | None = None
+
+    def redirect(self, stream: Stream) -> None:
+        self._stream = stream
 
     def post(self, data: bytes) -> None:
         self._waiting.append(data)
