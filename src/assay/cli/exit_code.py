@@ -9,7 +9,14 @@ from typing import Final
 
 from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, SubjectNotStarted
 from assay.model.client_error import ClientError, ServerError, ToolFailed
-from assay.model.error import AssayError, CannotStartWorkers, InvalidTarget, LifespanFailed, MissingExtra, StoreError
+from assay.model.error import (
+    AssayError,
+    CannotStartWorkers,
+    InvalidTarget,
+    LifespanFailed,
+    MissingExtra,
+    StoreError,
+)
 from assay.sandbox.error import SandboxError
 
 

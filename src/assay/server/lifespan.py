@@ -11,7 +11,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from threading import Lock
 from typing import Any, Final
 
-from assay.model.error import INTERNAL_ERROR, LifespanFailed, MalformedMessage, RegistrationError, RpcError, StoreError
+from assay.model.error import (
+    INTERNAL_ERROR,
+    LifespanFailed,
+    MalformedMessage,
+    RegistrationError,
+    RpcError,
+    StoreError,
+)
 from assay.model.jsonrpc import Envelope, Outcome
 from assay.model.visible import visible, visible_record
 from assay.protocol.codec import error_reply, known_id

@@ -10,7 +10,6 @@ from msgspec import Struct
 from assay.model.session import SessionRecord
 from assay.model.task import TaskRecord
 
-
 STANDALONE: Final = "0"
 """The stream for messages that belong to no request."""
 

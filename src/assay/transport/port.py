@@ -28,9 +28,6 @@ class Endpoint(Protocol):
     def strictness(self) -> Strictness: ...
 
     @property
-    def store(self) -> Store | None: ...
-
-    @property
     def served(self) -> Served: ...
 
     @property

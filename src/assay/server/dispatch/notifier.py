@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 from assay.model.jsonrpc import Notification
@@ -70,7 +71,8 @@ class ChangeNotifier:
 
     def connect(self, forward: Forward) -> None:
         """Pass the changes of this process on, also while it has no session."""
-        self._remember_loop()
+        with suppress(RuntimeError):  # an application is built before its event loop runs
+            self._remember_loop()
         self._forwards.append(forward)
 
     def disconnect(self, forward: Forward) -> None:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from assay.model.error import StoreAway
-from assay.store.subscriptions import Subscriptions
 from assay.store.port import BusMessage, Deliver
+from assay.store.subscriptions import Subscriptions
 
 from .database import Database
 

@@ -10,7 +10,6 @@ from typing import Final
 
 from assay.store.port import Event, EventStore
 
-
 STREAM_NAME: Final = re.compile(r"[0-9a-z]{1,16}(\.[0-9]{1,9})?")
 
 
