@@ -62,7 +62,7 @@ def shared_store(url: str | None) -> Iterator[str]:
         return
     directory = Path(tempfile.mkdtemp(prefix="assay-workers-"))  # for its owner only: 0700
     try:
-        yield f"sqlite://{directory / 'state.db'}"
+        yield f"sqlite:///{directory / 'state.db'}"
     finally:
         # A worker that was killed may have left a file that another user's clean-up removes first.
         shutil.rmtree(directory, ignore_errors=True)
