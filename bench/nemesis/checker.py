@@ -11,7 +11,9 @@ from .history import Entry, in_order
 
 IDEMPOTENT: Final = frozenset({"read"})
 PATIENCE: Final = 5.0
-"""Seconds after the death of its worker in which a call must have ended."""
+"""Seconds after its client has reconnected in which a call must have ended."""
+RECONNECT: Final = 1.0
+"""Seconds after the death of a worker until its clients reconnect: the pause that both SDKs make."""
 
 
 class Violation(NamedTuple):
@@ -103,7 +105,7 @@ def run_once(call: Call) -> Iterator[str]:
 
 
 def in_time(call: Call) -> Iterator[str]:
-    if call.killed is not None and call.end and call.end["t"] - call.killed > PATIENCE:
+    if call.killed is not None and call.end and call.end["t"] - call.killed > PATIENCE + RECONNECT:
         yield f"ended {call.end['t'] - call.killed:.1f} s after its worker was killed"
 
 
