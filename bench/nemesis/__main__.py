@@ -163,7 +163,7 @@ async def run_rounds(served: Cluster, options: argparse.Namespace) -> list[Recor
         for start in range(0, options.rounds, AT_ONCE):
             wave = pairs[: min(AT_ONCE, options.rounds - start)]
             await asyncio.gather(
-                *(one_call(each, recorder, f"{recorder.by}-{start}", "stream") for each, recorder in wave)
+                *(one_call(each, recorder, recorder.next_call(), "stream") for each, recorder in wave)
             )
     return recorders
 

@@ -181,5 +181,6 @@ def summary(entries: list[Entry]) -> dict[str, float]:
         "slowest end after a kill, s": round(max(late, default=0.0), 2),
         "resumed streams": sum(call.was_resumed and bool(call.sent) for call in calls),
         "events": sum(len(call.events) for call in calls),
+        "clients that broke": sum(entry["kind"] == "broke" for entry in entries),
         "sessions kept": sum(entry["kind"] == "marked" for entry in entries),
     }

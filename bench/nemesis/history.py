@@ -12,7 +12,8 @@ Entry = dict[str, Any]
 """`t`, `kind`, and:
 
 - of a client, `by` and `call`: `invoke` (`tool`), `event` (`number`), `question` (`value`), `ok` (`value`),
-  `error` (`text`); and without a call `marked` (`value`, `expected`)
+  `error` (`value`); both with `from_server`, if that answered; and without a call `marked` (`value`, `expected`)
+  and `broke`, if the client itself cannot go on
 - of a handler, `pid` and `call`: `ran`, `sent` (`number`), `drew` (`value`)
 - of the attack, `killed` (`pid`), `paused`, `resumed`, `restarted`
 """
@@ -24,6 +25,11 @@ class Recorder:
     def __init__(self, by: str) -> None:
         self.by = by
         self.entries: list[Entry] = []
+        self._calls = 0
+
+    def next_call(self) -> str:
+        self._calls += 1
+        return f"{self.by}-{self._calls}"
 
     def note(self, kind: str, **more: Any) -> None:
         self.entries.append({"t": time.monotonic(), "kind": kind, "by": self.by, **more})

@@ -15,6 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from httpx2 import HTTPError
 from mcp import Client, MCPDeprecationWarning, MCPError
 
 from bench.nemesis.history import Recorder
@@ -48,16 +49,21 @@ async def main(url: str, seed: int, seconds: float, count: int) -> None:
     end = monotonic() + seconds
 
     async def one(recorder: Recorder) -> None:
-        caller = OfficialCaller(url, recorder)
-        async with caller.client:
-            await run_calls(
-                caller,
-                recorder,
-                seed=seed,
-                tools=MIX,
-                going=lambda: monotonic() < end,
-                pause=asyncio.sleep,
-            )
+        while monotonic() < end:
+            caller = OfficialCaller(url, recorder)
+            try:
+                async with caller.client:
+                    await run_calls(
+                        caller,
+                        recorder,
+                        seed=seed,
+                        tools=MIX,
+                        going=lambda: monotonic() < end,
+                        pause=asyncio.sleep,
+                    )
+            except* (HTTPError, MCPError) as broken:
+                # Its transport ends with the first response that is cut off before its head.
+                recorder.note("broke", text=repr(broken.exceptions[0]))
 
     await asyncio.gather(*map(one, recorders))
     for recorder in recorders:

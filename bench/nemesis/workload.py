@@ -33,11 +33,8 @@ async def run_calls(
     choice = random.Random(f"{seed} {recorder.by}")
     mark = f"mark of {recorder.by}"
     marked = "stream" in tools and await patiently(caller, "mark", {"text": mark}, pause) == mark
-    number = 0
     while going():
-        number += 1
-        tool = choice.choice(tools)
-        await one_call(caller, recorder, f"{recorder.by}-{number}", tool)
+        await one_call(caller, recorder, recorder.next_call(), choice.choice(tools))
         await pause(choice.uniform(0.1, 0.5))
     if marked:
         recorder.note("marked", value=await patiently(caller, "marked", {}, pause), expected=mark)
@@ -46,8 +43,11 @@ async def run_calls(
 async def one_call(caller: Caller, recorder: Recorder, call: str, tool: str) -> str:
     recorder.note("invoke", call=call, tool=tool)
     arguments: dict[str, object] = {"call": call, **({"count": EVENTS} if tool == "stream" else {})}
-    kind, from_server, value = await caller.call(tool, arguments)
-    recorder.note(kind, call=call, value=value, from_server=from_server)
+    kind, from_server, value = "error", False, "the client broke off"
+    try:
+        kind, from_server, value = await caller.call(tool, arguments)
+    finally:
+        recorder.note(kind, call=call, value=value, from_server=from_server)
     return kind
 
 

@@ -1,0 +1,127 @@
+"""The checker of the kill test must find each fault in a history that has it, and none in one that has not."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bench.nemesis.checker import RULES, check, summary
+from bench.nemesis.history import Entry, in_order, of_call, read, write
+
+WORKER, OTHER = 100, 200
+
+
+def history() -> list[Entry]:
+    """A stream whose worker was killed and that was resumed, a call without incident, and a question."""
+    lines: list[tuple[float, str, str | None, dict[str, Any]]] = [
+        (1.0, "invoke", "a", {"by": "one", "tool": "stream"}),
+        (1.1, "ran", "a", {"pid": WORKER}),
+        (1.2, "sent", "a", {"pid": WORKER, "number": 1}),
+        (1.25, "event", "a", {"by": "one", "number": 1}),
+        (1.3, "sent", "a", {"pid": WORKER, "number": 2}),
+        (1.4, "killed", None, {"by": "nemesis", "pid": WORKER}),
+        (3.0, "event", "a", {"by": "one", "number": 2}),
+        (4.0, "error", "a", {"by": "one", "value": "the process has ended", "from_server": True}),
+        (5.0, "invoke", "b", {"by": "one", "tool": "add"}),
+        (5.1, "ran", "b", {"pid": OTHER}),
+        (5.2, "ok", "b", {"by": "one", "value": "b", "from_server": True}),
+        (6.0, "invoke", "c", {"by": "two", "tool": "draw"}),
+        (6.1, "drew", "c", {"pid": OTHER, "value": "7"}),
+        (6.2, "question", "c", {"by": "two", "value": "7"}),
+        (6.3, "ok", "c", {"by": "two", "value": "7", "from_server": True}),
+        (7.0, "marked", None, {"by": "one", "value": "x", "expected": "x"}),
+    ]
+    return [{"t": t, "kind": kind, **({"call": call} if call else {}), **more} for t, kind, call, more in lines]
+
+
+def without(kind: str, call: str, number: int | None = None) -> Callable[[], list[Entry]]:
+    def doctored() -> list[Entry]:
+        return [
+            entry
+            for entry in history()
+            if not (
+                entry["kind"] == kind
+                and entry.get("call") == call
+                and (number is None or entry["number"] == number)
+            )
+        ]
+
+    return doctored
+
+
+def with_entry(**entry: Any) -> Callable[[], list[Entry]]:
+    return lambda: [*history(), entry]
+
+
+def with_change(kind: str, call: str | None, **change: Any) -> Callable[[], list[Entry]]:
+    def doctored() -> list[Entry]:
+        return [
+            {**entry, **change} if entry["kind"] == kind and entry.get("call") == call else entry
+            for entry in history()
+        ]
+
+    return doctored
+
+
+DOCTORED = [
+    ("answered", without("ok", "b")),
+    ("answered", without("error", "a")),
+    ("answered once", with_entry(t=5.3, kind="ok", call="b", by="one", value="b", from_server=True)),
+    ("answered once", with_entry(t=4.5, kind="ok", call="a", by="one", value="a", from_server=True)),
+    ("own answer", with_change("ok", "b", value="a")),
+    ("run once", with_entry(t=2.0, kind="ran", call="a", pid=OTHER)),
+    ("in time", with_change("error", "a", t=7.5)),
+    ("no event twice", with_entry(t=3.1, kind="event", call="a", by="one", number=2)),
+    ("events in order", without("event", "a", 1)),
+    ("events in order", with_entry(t=3.1, kind="event", call="a", by="one", number=4)),
+    ("no event lost", without("event", "a", 2)),
+    ("no event lost", with_entry(t=1.35, kind="sent", call="a", pid=WORKER, number=3)),
+    ("drawn once", with_entry(t=6.25, kind="drew", call="c", pid=WORKER, value="8")),
+    ("drawn once", with_entry(t=6.25, kind="question", call="c", by="two", value="8")),
+    ("drawn once", with_change("ok", "c", value="8")),
+    ("drawn once", without("question", "c")),
+    ("session kept", with_change("marked", None, value="")),
+]
+
+
+def test_history_without_a_fault_breaks_no_rule() -> None:
+    assert check(history()) == []
+
+
+@pytest.mark.parametrize(("rule", "doctored"), DOCTORED)
+def test_doctored_history_breaks_its_rule(rule: str, doctored: Callable[[], list[Entry]]) -> None:
+    assert rule in {violation.rule for violation in check(doctored())}
+
+
+def test_each_rule_has_a_doctored_history() -> None:
+    assert {rule for rule, _ in DOCTORED} == {*RULES, "session kept"}
+
+
+def test_idempotent_call_may_run_again() -> None:
+    entries = with_change("invoke", "b", tool="read")()
+    assert check([*entries, {"t": 5.15, "kind": "ran", "call": "b", "pid": WORKER}]) == []
+
+
+def test_events_that_a_client_gave_up_do_not_count_as_lost() -> None:
+    entries = [entry for entry in without("event", "a", 2)() if entry["kind"] != "error"]
+    gave_up = {"t": 2.0, "kind": "error", "call": "a", "by": "one", "value": "gone", "from_server": False}
+    assert check([*entries, gave_up]) == []
+
+
+def test_order_of_the_lines_does_not_matter() -> None:
+    assert check(history()[::-1]) == []
+
+
+def test_summary_counts_what_was_proved() -> None:
+    numbers = summary(history())
+    assert numbers["kills"] == numbers["resumed streams"] == numbers["calls whose worker was killed"] == 1
+    assert numbers["slowest end after a kill, s"] == pytest.approx(2.6)
+
+
+def test_history_of_a_call_has_the_kills_in_its_time(tmp_path: Any) -> None:
+    write(tmp_path / "history.jsonl", history()[::-1])
+    entries = read(tmp_path / "history.jsonl")
+    assert entries == in_order(history())
+    assert [entry["kind"] for entry in of_call(entries, "a")].count("killed") == 1
+    assert [entry["kind"] for entry in of_call(entries, "b")].count("killed") == 0
+    assert of_call(entries, "unknown") == [] == read(tmp_path / "missing.jsonl")
