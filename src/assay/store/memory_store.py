@@ -23,14 +23,16 @@ class MemoryStore(Store):
 
     is_shared = False
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(
+        self, limits: Limits | None = None, *, idle_timeout: float = 1800.0, clock: Clock = time.time
+    ) -> None:
         limits = limits or Limits()
-        self.sessions = MemorySessions()
+        self.sessions = MemorySessions(idle_timeout=idle_timeout, clock=clock)
         self.events = MemoryEvents(total_bytes=limits.event_bytes)
-        self.tasks = MemoryTasks(limits)
+        self.tasks = MemoryTasks(limits, clock=clock)
         self.state = MemoryState(limits.principals)
-        self.replay = MemoryReplay()
-        self.limits = MemoryLimits()
+        self.replay = MemoryReplay(clock=clock)
+        self.limits = MemoryLimits(clock=clock)
         self.bus = MemoryBus()
 
     async def start(self) -> None:

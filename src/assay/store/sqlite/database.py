@@ -36,7 +36,10 @@ REPORT_INTERVAL: Final = 5.0
 FIXES: Final[dict[int, tuple[str, str]]] = {
     sqlite3.SQLITE_FULL: ("the disk is full", "free space on its disk"),
     sqlite3.SQLITE_READONLY: ("it cannot be written", "make file and directory writable for this user"),
-    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "name a file in a directory that exists and is writable"),
+    sqlite3.SQLITE_CANTOPEN: (
+        "it cannot be opened",
+        "name a file in a directory that exists and is writable",
+    ),
     sqlite3.SQLITE_PERM: ("access is denied", "make file and directory writable for this user"),
     sqlite3.SQLITE_NOTADB: ("it is not an SQLite file", "name another file"),
     sqlite3.SQLITE_CORRUPT: ("it is damaged", "restore a copy, or name another file"),

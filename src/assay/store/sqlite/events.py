@@ -88,7 +88,9 @@ class SqliteEvents:
                 (freed, session_id, stream),
             )
 
-    def _trim_session(self, connection: sqlite3.Connection, session_id: str, limit: int | None = None) -> None:
+    def _trim_session(
+        self, connection: sqlite3.Connection, session_id: str, limit: int | None = None
+    ) -> None:
         """Delete the oldest messages of a session while it has more than its limit."""
         limit = self._bytes if limit is None else limit
         while True:
@@ -156,9 +158,7 @@ class SqliteEvents:
             key = (session_id, stream)
             statement = f"select {STATE} from streams where session = ? and name = ?"
             row = connection.execute(statement, key).fetchone()
-            connection.execute(
-                "update streams set reader = ? where session = ? and name = ?", (worker, *key)
-            )
+            connection.execute("update streams set reader = ? where session = ? and name = ?", (worker, *key))
             return None if row is None else _state(row)
 
         return await self._database.write(work)

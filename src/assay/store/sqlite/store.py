@@ -67,7 +67,8 @@ class SqliteStore(SharedStore):
         synchronous = options.pop("synchronous", "normal")
         if options or synchronous not in SYNCHRONOUS:
             raise StoreError(
-                f"not an option of an SQLite store: {parts.query!r:.80}", "write ?synchronous=full, or nothing"
+                f"not an option of an SQLite store: {parts.query!r:.80}",
+                "write ?synchronous=full, or nothing",
             )
         return cls(Path(path[1:]), limits, synchronous=synchronous)
 

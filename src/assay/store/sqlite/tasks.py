@@ -6,22 +6,19 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
 from msgspec.structs import replace
 
 from assay.model.limits import Limits
 from assay.model.task import TaskRecord
 from assay.store.memory import Clock
 from assay.store.port import BusMessage, StoreFull
+from assay.store.task_json import decode_task, encode_task
 from assay.store.task_watch import TASKS, TaskWatch
 
 from .bus import SqliteBus
 from .database import Database
 
 COLUMNS: Final = "owner, form, worker, version, expires, finished, size, record"
-
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(TaskRecord).decode
 
 
 class SqliteTasks:
@@ -39,7 +36,9 @@ class SqliteTasks:
             _evict(connection, self._clock())
             self._check_room(connection, record)
             values = (record.id, *_values(record))
-            added = connection.execute(f"insert into tasks (id, {COLUMNS}) values (?,?,?,?,?,?,?,?,?)", values)
+            added = connection.execute(
+                f"insert into tasks (id, {COLUMNS}) values (?,?,?,?,?,?,?,?,?)", values
+            )
             return replace(record, serial=added.lastrowid)
 
         return await self._database.write(work)
@@ -77,7 +76,8 @@ class SqliteTasks:
                 return False
             self._check_bytes(connection, record.size - row[0])
             connection.execute(
-                f"update tasks set ({COLUMNS}) = (?,?,?,?,?,?,?,?) where id = ?", (*_values(record), record.id)
+                f"update tasks set ({COLUMNS}) = (?,?,?,?,?,?,?,?) where id = ?",
+                (*_values(record), record.id),
             )
             self._bus.enter(connection, [BusMessage(TASKS, record.id.encode())])
             return True
@@ -119,12 +119,12 @@ class SqliteTasks:
 def _values(record: TaskRecord) -> tuple[Any, ...]:
     return (
         *(record.owner, record.form, record.worker, record.version, record.expires),
-        *(record.is_finished, record.size, _encode(record)),
+        *(record.is_finished, record.size, encode_task(record)),
     )
 
 
 def _record(row: tuple[int, bytes]) -> TaskRecord:
-    return replace(_decode(row[1]), serial=row[0])
+    return decode_task(row[1], row[0])
 
 
 def _evict(connection: sqlite3.Connection, now: float) -> list[str]:

@@ -226,7 +226,9 @@ def died_reply(payload: Envelope | list[Envelope | MalformedMessage]) -> bytes:
     """The answer to a message whose process has died, for those that read its stream."""
     if isinstance(payload, list):
         members = (member for member in payload if isinstance(member, Envelope))
-        return b"[" + b",".join(died_reply(member) for member in members if known_id(member) is not None) + b"]"
+        return (
+            b"[" + b",".join(died_reply(member) for member in members if known_id(member) is not None) + b"]"
+        )
     return encode_outcome(error_reply(RpcError(INTERNAL_ERROR, DIED), known_id(payload)))
 
 

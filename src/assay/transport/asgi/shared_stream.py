@@ -13,6 +13,7 @@ from .stream import Stream
 if TYPE_CHECKING:
     from .shared_sessions import SharedSessions
 
+
 class SharedStream(Stream):
     """One stream, in each of the processes that write or follow it."""
 
