@@ -30,6 +30,7 @@ from .workload import MIX, one_call, run_calls
 
 ROOT: Final = Path(__file__).parents[2]
 PEER: Final = ROOT / ".venv-peers" / "python-sdk" / "bin" / "python"
+OFFICIAL: Final = ROOT / "interop" / "peers" / "python-sdk" / "nemesis_client.py"
 KEPT: Final = ROOT / "results" / "nemesis"
 AT_ONCE: Final = 10
 """Rounds that run at the same time."""
@@ -40,7 +41,9 @@ SHOWN: Final = 5
 
 
 def read_options(words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0], prog="python -m bench.nemesis")
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").split("\n")[0], prog="python -m bench.nemesis"
+    )
     add = parser.add_argument
     add("--store", choices=("sqlite", "redis"), action="append", help="default: both")
     add("--seconds", type=float, default=60.0, help="how long workers are killed; default: 60")
@@ -128,8 +131,7 @@ async def run_official(served: Cluster, options: argparse.Namespace) -> list[Ent
     count = shares(options)[2]
     if not count:
         return []
-    script = Path(__file__).with_name("official_client.py")
-    words = [str(script), served.url, str(options.seed), str(options.seconds), str(count)]
+    words = [str(OFFICIAL), served.url, str(options.seed), str(options.seconds), str(count)]
     process = await asyncio.create_subprocess_exec(str(PEER), *words, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     try:

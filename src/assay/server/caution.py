@@ -35,7 +35,12 @@ def cautions(server: Runnable, policy: HttpPolicy, host: str, workers: int) -> I
             f"{workers} workers each have a store in memory: a session is known to one of them only; "
             "leave the store out, or use --store sqlite:///FILE or redis://…"
         )
-    if is_shared and store is not None and "redis" in store.name and isinstance(server.sealer, RandomKeySealer):
+    if (
+        is_shared
+        and store is not None
+        and "redis" in store.name
+        and isinstance(server.sealer, RandomKeySealer)
+    ):
         yield (
             "no sealing key: questions on 2026-07-28 cannot be answered on another machine, nor after a "
             "restart; give every machine the same Server(sealing=[key])"

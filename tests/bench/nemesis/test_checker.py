@@ -31,7 +31,9 @@ def history() -> list[Entry]:
         (6.3, "ok", "c", {"by": "two", "value": "7", "from_server": True}),
         (7.0, "marked", None, {"by": "one", "value": "x", "expected": "x"}),
     ]
-    return [{"t": t, "kind": kind, **({"call": call} if call else {}), **more} for t, kind, call, more in lines]
+    return [
+        {"t": t, "kind": kind, **({"call": call} if call else {}), **more} for t, kind, call, more in lines
+    ]
 
 
 def without(kind: str, call: str, number: int | None = None) -> Callable[[], list[Entry]]:

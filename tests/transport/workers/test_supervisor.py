@@ -155,7 +155,11 @@ def test_workers_end_when_their_parent_was_killed(tmp_path: Path) -> None:
     [
         ("raise ValueError('broken')", 1, "ValueError: broken"),
         ("import sys; sys.exit(7)", 7, ""),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 4, "was ended by SIGKILL before it served"),
+        (
+            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+            4,
+            "was ended by SIGKILL before it served",
+        ),
         ("", 4, "has ended with exit code 0 before it served"),
         ("server.run('http', port=0, tls_cert='none.pem', workers=2)", 1, "TlsError:"),
     ],

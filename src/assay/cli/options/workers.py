@@ -45,7 +45,9 @@ def workers(text: str) -> int:
 def worker_timeout(text: str) -> float:
     value = seconds(text)
     if value < 2:
-        raise argparse.ArgumentTypeError(f"{text!r} is too short: workers report every second, write 2 or more")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is too short: workers report every second, write 2 or more"
+        )
     return value
 
 

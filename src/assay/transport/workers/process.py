@@ -77,8 +77,9 @@ class WorkerProcess:
             self.listening = sockets
             self.channel.send({"listen": sockets})
 
-    def served(self) -> float:
-        return 0.0 if self.ready_at is None else monotonic() - self.ready_at
+    def served(self) -> float | None:
+        """Seconds since it began to serve; none if it has not."""
+        return None if self.ready_at is None else monotonic() - self.ready_at
 
     def stop(self, number: int = signal.SIGTERM) -> None:
         """Ask it to end. Before it serves it has no handler for signals, so that Ctrl-C would be reported as an

@@ -1,6 +1,6 @@
-"""The official Python SDK's client, run in an environment of its own: `official_client.py URL SEED SECONDS COUNT`.
+"""The official Python SDK's client, run in an environment of its own: `nemesis_client.py URL SEED SECONDS COUNT`.
 
-It imports nothing of Assay. The history is written to standard output at the end.
+It imports nothing of the package. The history is written to standard output at the end.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from httpx2 import HTTPError
 from mcp import Client, MCPDeprecationWarning, MCPError
