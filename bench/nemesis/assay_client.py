@@ -6,7 +6,16 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any, Self
 
-from assay import Client, ClientError, ConnectionFailed, Elicited, ElicitationRequest, LogMessage, Retry
+from assay import (
+    Client,
+    ClientError,
+    ConnectionFailed,
+    ElicitationRequest,
+    Elicited,
+    LogMessage,
+    Retry,
+    Timeout,
+)
 from assay.revisions.registry import HANDSHAKE
 
 from .history import Recorder
@@ -53,5 +62,9 @@ class AssayCaller:
         try:
             result = await self._client.call_tool(tool, arguments, idempotent=tool == "read")
         except ClientError as error:
-            return "error", not isinstance(error, ConnectionFailed), f"{type(error).__name__}: {error}"
+            return (
+                "error",
+                not isinstance(error, ConnectionFailed | Timeout),
+                f"{type(error).__name__}: {error}",
+            )
         return "ok", True, result.text

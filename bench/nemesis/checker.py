@@ -14,6 +14,8 @@ PATIENCE: Final = 5.0
 """Seconds after its client has reconnected in which a call must have ended."""
 RECONNECT: Final = 1.0
 """Seconds after the death of a worker until its clients reconnect: the pause that both SDKs make."""
+NOTICED: Final = 2.5
+"""Seconds after which a probe has noticed that the server is down."""
 
 
 class Violation(NamedTuple):
@@ -38,6 +40,8 @@ class Call:
     draws: list[Entry] = field(default_factory=list)
     killed: float | None = None
     """When its worker was killed while it ran."""
+    down: float = 0.0
+    """Seconds between that and its end in which no worker could be reached."""
 
     @property
     def end(self) -> Entry | None:
@@ -52,7 +56,8 @@ class Call:
 def calls_of(entries: Iterable[Entry]) -> dict[str, Call]:
     calls: dict[str, Call] = {}
     kills: dict[int, float] = {}
-    for entry in in_order(entries):
+    entries = in_order(entries)
+    for entry in entries:
         if entry["kind"] == "killed":
             kills[entry["pid"]] = entry["t"]
         if "call" not in entry:
@@ -63,7 +68,21 @@ def calls_of(entries: Iterable[Entry]) -> dict[str, Call]:
         end = call.end["t"] if call.end else float("inf")
         deaths = [kills[run["pid"]] for run in call.runs if run["pid"] in kills]
         call.killed = next((death for death in deaths if call.begun <= death <= end), None)
+        if call.killed is not None:
+            call.down = down_time(entries, call.killed, end)
     return calls
+
+
+def down_time(entries: Iterable[Entry], begin: float, end: float) -> float:
+    """Seconds of an interval in which the server could not be reached. Some time to notice is included."""
+    total, since = 0.0, None
+    for entry in entries:
+        if entry["kind"] == "down":
+            since = entry["t"] - NOTICED
+        elif entry["kind"] == "up" and since is not None:
+            total += max(0.0, min(end, entry["t"] + NOTICED) - max(begin, since))
+            since = None
+    return total if since is None else total + max(0.0, end - max(begin, since))
 
 
 def _add(call: Call, entry: Entry) -> None:
@@ -105,8 +124,11 @@ def run_once(call: Call) -> Iterator[str]:
 
 
 def in_time(call: Call) -> Iterator[str]:
-    if call.killed is not None and call.end and call.end["t"] - call.killed > PATIENCE + RECONNECT:
-        yield f"ended {call.end['t'] - call.killed:.1f} s after its worker was killed"
+    if call.killed is None or call.end is None:
+        return
+    seconds = call.end["t"] - call.killed - call.down
+    if seconds > PATIENCE + RECONNECT:
+        yield f"ended {seconds:.1f} s after its worker was killed, not counting {call.down:.1f} s without any"
 
 
 def no_event_twice(call: Call) -> Iterator[str]:
@@ -170,7 +192,7 @@ def summary(entries: list[Entry]) -> dict[str, float]:
     """What was observed: a history without kills, or without resumed streams, proves little."""
     calls = list(calls_of(entries).values())
     hit = [call for call in calls if call.killed is not None]
-    late = [call.end["t"] - call.killed for call in hit if call.end and call.killed is not None]
+    late = [call.end["t"] - call.killed - call.down for call in hit if call.end and call.killed is not None]
     return {
         "kills": sum(entry["kind"] == "killed" for entry in entries),
         "clients": len({call.by for call in calls}),

@@ -15,7 +15,7 @@ Entry = dict[str, Any]
   `error` (`value`); both with `from_server`, if that answered; and without a call `marked` (`value`, `expected`)
   and `broke`, if the client itself cannot go on
 - of a handler, `pid` and `call`: `ran`, `sent` (`number`), `drew` (`value`)
-- of the attack, `killed` (`pid`), `paused`, `resumed`, `restarted`
+- of the attack, `killed` (`pid`), `paused`, `resumed`, `restarted`, and `down` and `up` of the server
 """
 
 

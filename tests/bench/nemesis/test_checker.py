@@ -110,6 +110,16 @@ def test_events_that_a_client_gave_up_do_not_count_as_lost() -> None:
     assert check([*entries, gave_up]) == []
 
 
+def test_time_without_any_worker_does_not_count_but_all_other_does() -> None:
+    late = with_change("error", "a", t=17.0)()
+    down = [{"t": 4.0, "kind": "down", "by": "nemesis"}, {"t": 14.0, "kind": "up", "by": "nemesis"}]
+    assert {violation.rule for violation in check(late)} == {"in time"}
+    assert check([*late, *down]) == []
+    assert {violation.rule for violation in check([*with_change("error", "a", t=30.0)(), *down])} == {
+        "in time"
+    }
+
+
 def test_order_of_the_lines_does_not_matter() -> None:
     assert check(history()[::-1]) == []
 
