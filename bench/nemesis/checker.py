@@ -40,6 +40,9 @@ class Call:
     draws: list[Entry] = field(default_factory=list)
     killed: float | None = None
     """When its worker was killed while it ran."""
+    killed_again: float | None = None
+    """When, in the time that is left to it then, the last worker was killed: perhaps the one on which the client
+    had resumed, so that it reconnected once more."""
     down: float = 0.0
     """Seconds between that and its end in which no worker could be reached."""
 
@@ -69,6 +72,8 @@ def calls_of(entries: Iterable[Entry]) -> dict[str, Call]:
         deaths = [kills[run["pid"]] for run in call.runs if run["pid"] in kills]
         call.killed = next((death for death in deaths if call.begun <= death <= end), None)
         if call.killed is not None:
+            latest = call.killed + PATIENCE + RECONNECT
+            call.killed_again = max(death for death in kills.values() if call.killed <= death <= latest)
             call.down = down_time(entries, call.killed, end)
     return calls
 
@@ -124,11 +129,11 @@ def run_once(call: Call) -> Iterator[str]:
 
 
 def in_time(call: Call) -> Iterator[str]:
-    if call.killed is None or call.end is None:
+    if call.killed_again is None or call.end is None:
         return
-    seconds = call.end["t"] - call.killed - call.down
+    seconds = call.end["t"] - call.killed_again - call.down
     if seconds > PATIENCE + RECONNECT:
-        yield f"ended {seconds:.1f} s after its worker was killed, not counting {call.down:.1f} s without any"
+        yield f"ended {seconds:.1f} s after a worker was killed, not counting {call.down:.1f} s without any"
 
 
 def no_event_twice(call: Call) -> Iterator[str]:

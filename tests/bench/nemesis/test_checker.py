@@ -120,6 +120,18 @@ def test_time_without_any_worker_does_not_count_but_all_other_does() -> None:
     }
 
 
+def test_worker_on_which_a_call_was_resumed_may_be_killed_as_well_but_only_once() -> None:
+    kills = [
+        {"t": t, "kind": "killed", "by": "nemesis", "pid": 300 + number}
+        for number, t in enumerate((3.0, 9.1))
+    ]
+    resumed_twice = with_change("error", "a", t=8.5)()
+    assert {violation.rule for violation in check(resumed_twice)} == {"in time"}
+    assert check([*resumed_twice, kills[0]]) == []
+    late = with_change("error", "a", t=12.0)()
+    assert {violation.rule for violation in check([*late, *kills])} == {"in time"}
+
+
 def test_order_of_the_lines_does_not_matter() -> None:
     assert check(history()[::-1]) == []
 
