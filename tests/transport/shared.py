@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -35,17 +35,22 @@ class Worker(Subject):
         return ",".join(ctx.session["notes"])
 
 
+Prepare = Callable[[Worker], None]
+
+
 class Workers:
     """Servers with the same store. A client that moves to another one keeps its session."""
 
-    def __init__(self, backend: Backend, options: dict[str, Any]) -> None:
+    def __init__(self, backend: Backend, prepare: Prepare, options: dict[str, Any]) -> None:
         self._backend = backend
+        self._prepare = prepare
         self._options = options
         self.workers: list[Worker] = []
         self.apps: list[Any] = []
 
     async def add(self) -> None:
         worker = Worker(store=self._backend.url, **self._options)
+        self._prepare(worker)
         app: Any = worker.server.asgi(heartbeat=0.5)
         await app.start()
         self.workers.append(worker)
@@ -70,8 +75,10 @@ class Workers:
 
 
 @asynccontextmanager
-async def workers(backend: Backend, count: int = 2, **options: Any) -> AsyncIterator[Workers]:
-    serving = Workers(backend, options)
+async def workers(
+    backend: Backend, count: int = 2, *, prepare: Prepare = lambda worker: None, **options: Any
+) -> AsyncIterator[Workers]:
+    serving = Workers(backend, prepare, options)
     try:
         for _ in range(count):
             await serving.add()

@@ -110,7 +110,7 @@ class Lifecycle:
             self._background.start()
 
     def use_store(self, store: Store | str) -> None:
-        """Keep sessions, events, tasks and the state of clients in a store, instead of the one before. Call it
+        """Keep sessions, events, tasks and the state of clients in this store, instead of any other. Call it
         before the server runs.
 
         Args:
@@ -134,7 +134,11 @@ class Lifecycle:
 
         assert self.store is not None
         async with StoreLink(self.store, self.notifier).connected():
+            self._move_tasks()
             yield
+
+    def _move_tasks(self) -> None:
+        raise NotImplementedError
 
     async def stop(self) -> None:
         """Stop the background tasks, then exit the lifespan. Call `drain` before, if requests may run."""

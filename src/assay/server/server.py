@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 from time import perf_counter
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 from msgspec import Raw
 
@@ -58,6 +58,9 @@ from .runner import TRANSPORTS, AuthProvider
 from .sealer import make_sealer
 from .typed_scope import S, ScopeTyped
 
+if TYPE_CHECKING:
+    from assay.server.tasks.service import Tasks
+
 
 class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Overriding, Hosting):
     """An MCP server for every protocol revision.
@@ -94,8 +97,8 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         scopes: Scopes that callers need for a method, such as `{"tools/call": ["call"]}`.
         sealing: The key, or several while keys are rotated, that signs what clients carry between two rounds
             of questions. The first one signs, all verify. Workers behind one load balancer must share it.
-        store: Where sessions, events, tasks and kept state live: a URL as in `assay.store.open_store`, such as
-            `sqlite:///state.db` or `redis://host:6379/0`, or a store; in memory by default.
+        store: Where sessions, events, tasks and kept state live: a URL such as `sqlite:///state.db` or
+            `redis://host:6379/0` (see `assay.store.open_store`), or a store; in memory by default.
         task_store: Where tasks are kept, if not there.
         strictness: Rules to enforce beyond the specification; see `Strictness`.
         auth: Which tokens to accept over HTTP and WebSocket: an `assay.auth.Auth`. Not used on stdio.
@@ -116,6 +119,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
     """Names of transports for `run`."""
     debug: bool
     """Whether clients get the details of exceptions; only for development."""
+    _tasks: Tasks | None = None
 
     def __init__(
         self,
@@ -227,8 +231,12 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         from assay.store.task_memory import MemoryTasks
 
         store = MemoryTasks(self.limits) if self._task_store is None else self._task_store
-        tasks = Tasks(store, self._services, self.notifier, self._writer)
+        self._tasks = tasks = Tasks(store, self._services, self.notifier, self._writer)
         self.extensions.join(TaskMethods(tasks, self.tools.registry, self.method_scopes))
+
+    def _move_tasks(self) -> None:
+        if self._tasks is not None and self._task_store is None and self.store is not None:
+            self._tasks.move(self.store.tasks, self.store.bus)
 
     def _on_extended(self) -> None:
         self.tables.clear()

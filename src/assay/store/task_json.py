@@ -16,7 +16,7 @@ encode_task: Final = msgspec.json.Encoder().encode
 
 class _StoredTask(TaskRecord, frozen=True, kw_only=True):
     # A decoder cannot tell `Raw` from `None`.
-    result: Raw = Raw(NULL)  # type: ignore[assignment]
+    result: Raw = Raw(NULL)
 
 
 _decode: Final = msgspec.json.Decoder(_StoredTask).decode

@@ -50,13 +50,13 @@ def _memory(url: str, rest: str, limits: Limits) -> Store:
 
 
 def _sqlite(url: str, rest: str, limits: Limits) -> Store:
-    from .sqlite.store import SqliteStore
+    from assay.store.sqlite.store import SqliteStore
 
     return SqliteStore.from_url(url, limits)
 
 
 def _redis(url: str, rest: str, limits: Limits) -> Store:
-    from .redis.store import RedisStore
+    from assay.store.redis.store import RedisStore
 
     return RedisStore.from_url(url, limits)
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from os import urandom
 from typing import Any, Final
 
-import msgspec
 from msgspec import Raw, Struct
 
 from assay.extensions.tasks import TASK_IDS
-from assay.model.error import INTERNAL_ERROR, Busy, RpcError
-from assay.model.jsonrpc import ErrorBody, Notification
+from assay.model.error import INTERNAL_ERROR, Busy, RpcError, StoreAway
+from assay.model.jsonrpc import Notification
 from assay.model.result import ToolResult
 from assay.model.task import Status, TaskOptions, TaskRecord
-from assay.protocol.codec import encode, error_reply
+from assay.protocol.codec import encode
 from assay.protocol.lifecycle import State
 from assay.protocol.middleware import Ending, Serve
 from assay.protocol.principal import digest_of_principal
@@ -28,8 +28,10 @@ from assay.server.dispatch.failure import to_rpc_error
 from assay.server.dispatch.notifier import ChangeNotifier
 from assay.server.dispatch.services import Services
 from assay.server.results.typed_result import ResultWriter
-from assay.store.port import StoreFull, TaskStore
+from assay.store.port import Bus, StoreFull, TaskStore
 
+from .record_view import failed_with, readable, visible_state, wait_for
+from .remote_question import RemoteQuestions
 from .task_call import TaskCall
 from .task_run import Change, TaskRun
 
@@ -37,6 +39,12 @@ SHORTEST_TTL: Final = 1000
 """Milliseconds. A client that asks for less could not read the result."""
 ID_BYTES: Final = 24
 STOPPED: Final = "the server stopped while the task was running"
+DIED: Final = "the process that ran the task has ended; whether it had finished its work is unknown"
+LIFE_CHECK: Final = 1.0
+"""Seconds between two checks whether the process that runs a task lives."""
+ANNOUNCED_KEPT: Final = 1000
+PERSISTENCE: Final = 1.0
+"""Seconds between two attempts to store the end of a task while the store is away."""
 
 
 class Wish(Struct, frozen=True):
@@ -87,7 +95,16 @@ class Tasks:
         self._waiters: dict[str, set[asyncio.Event]] = {}
         self._sweep: asyncio.TimerHandle | None = None
         self._is_recovered = False
-        store.watch(self._changed)
+        self._bus: Bus | None = None
+        self._announced: OrderedDict[str, object] = OrderedDict()
+        """What listen streams were last told of tasks that run in other processes."""
+        self._unwatch = store.watch(self._changed)
+
+    def move(self, store: TaskStore, bus: Bus) -> None:
+        """Use another store from now on. Call it before the first task."""
+        self._unwatch()
+        self._store, self._bus, self._worker = store, bus, bus.worker
+        self._unwatch = store.watch(self._changed)
 
     # Creation and work.
 
@@ -186,7 +203,7 @@ class Tasks:
         status = rules.tool_error if is_error else Status.COMPLETED
         raw = Raw(encode(result))
         try:
-            await self.change(
+            await self._conclude(
                 run.task_id, lambda record, now: moved(record, status, now, result=raw, message=message)
             )
         except StoreFull as error:
@@ -198,7 +215,23 @@ class Tasks:
             RpcError(INTERNAL_ERROR, STOPPED) if stopped else to_rpc_error(error, run.call, "tools/call")
         )
         if failure is not None:
-            await self.change(run.task_id, _failure(failure))
+            await self._conclude(run.task_id, failed_with(failure))
+
+    async def _conclude(self, task_id: str, change: Change) -> None:
+        """Store how a task has ended, also if the store is away for a while.
+
+        Raises:
+            StoreFull: the result does not fit.
+        """
+        deadline = self._clock() + self._services.limits.task_ttl
+        while True:
+            try:
+                await self.change(task_id, change)
+                return
+            except StoreAway:
+                if self._clock() > deadline:
+                    raise
+            await asyncio.sleep(PERSISTENCE)
 
     async def change(self, task_id: str, change: Change, /) -> TaskRecord | None:
         """Change a task. Returns its new version; None if it is gone, or the change does not apply.
@@ -218,7 +251,7 @@ class Tasks:
             self._is_recovered = True
             for record in await self._store.unfinished(self._worker):
                 if record.id not in self._runs:
-                    await self.change(record.id, _failure(RpcError(INTERNAL_ERROR, STOPPED)))
+                    await self.change(record.id, failed_with(RpcError(INTERNAL_ERROR, STOPPED)))
 
     # What others see.
 
@@ -236,7 +269,18 @@ class Tasks:
             or record.form != form.value
         ):
             raise RpcError(RULES[form].unknown, f"unknown task: {task_id[:64]}; it may have expired")
-        return record
+        return record if await self._is_served(record) else await self._abandon(record)
+
+    async def _is_served(self, record: TaskRecord) -> bool:
+        """Whether the task has ended, or the process that works on it lives."""
+        if record.is_finished or self._bus is None or record.worker == self._worker:
+            return True
+        return await self._bus.is_alive(record.worker)
+
+    async def _abandon(self, record: TaskRecord) -> TaskRecord:
+        """Fail a task whose process has died."""
+        changed = await self.change(record.id, failed_with(RpcError(INTERNAL_ERROR, DIED)))
+        return changed or await self._store.load(record.id) or record
 
     async def page(self, call: Call, after: int, limit: int) -> list[TaskRecord]:
         await self._recover()
@@ -248,7 +292,7 @@ class Tasks:
 
     def show(self, record: TaskRecord) -> dict[str, Any]:
         """A task of the extension, with its outcome or its open questions."""
-        result = None if record.result is None else self._writer.complete(_readable(record.result))
+        result = None if record.result is None else self._writer.complete(readable(record.result))
         return detailed(record, result)
 
     async def wait(self, call: Call, record: TaskRecord) -> TaskRecord:
@@ -261,15 +305,19 @@ class Tasks:
         waiters = self._waiters.setdefault(record.id, set())
         waiters.add(event)
         call.pause()  # a task may be silent for as long as its handler is
+        remote = RemoteQuestions(call, self)
         try:
             while not record.is_finished:
                 event.clear()
                 run = self._runs.get(record.id)
                 if run is not None:
                     await run.deliver(call)
-                await call.supervise(event.wait())
+                else:
+                    await remote.deliver(record)
+                await call.supervise(wait_for(event, None if run is not None else LIFE_CHECK))
                 record = await self.find(call, record.id)
         finally:
+            remote.take_back()
             waiters.discard(event)
             if not waiters:
                 self._waiters.pop(record.id, None)
@@ -285,11 +333,13 @@ class Tasks:
             if record.status is Status.CANCELLED:
                 run.cancel("the task was cancelled")
             self._announce(record, run)
+        elif record.form == TaskForm.EXTENSION.value and self._bus is not None:
+            self._announce_remote(record)
         for event in self._waiters.get(record.id, ()):
             event.set()
 
     def _announce(self, record: TaskRecord, run: TaskRun) -> None:
-        state = record.status, record.message, tuple(record.questions)
+        state = visible_state(record)
         if state == run.announced:
             return
         run.announced = state
@@ -299,6 +349,14 @@ class Tasks:
         elif session is not None and session.ready and session.state is not State.CLOSED:
             params = shown(record, TaskForm.CORE)
             session.post(encode(Notification("notifications/tasks/status", params)))
+
+    def _announce_remote(self, record: TaskRecord) -> None:
+        state = visible_state(record)
+        if self._announced.get(record.id) != state:
+            self._announced[record.id] = state
+            if len(self._announced) > ANNOUNCED_KEPT:
+                self._announced.popitem(last=False)
+            self._notifier.publish(TASK_IDS, record.id, "notifications/tasks", self.show(record))
 
     # Expiry.
 
@@ -324,13 +382,3 @@ class Tasks:
         if self._sweep is not None:
             self._sweep.cancel()
         self._sweep = loop.call_at(due, lambda: asyncio.ensure_future(self.sweep()))
-
-
-def _failure(failure: RpcError) -> Change:
-    body: ErrorBody = error_reply(failure, None).error
-    return lambda record, now: moved(record, Status.FAILED, now, error=body, message=failure.message[:1024])
-
-
-def _readable(result: Raw) -> Any:
-    """A stored result, in a form to which a `_meta` can be added."""
-    return result if bytes(result).find(b'"_meta"') < 0 else msgspec.json.decode(result)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-# The hash of a session: record, version, used. ARGV: record, version, used, seconds to keep, replace (1 or 0),
-# the oldest time of use.
+# The hash of a session: record, version, used. ARGV: record, version, used, seconds to keep, replace (1 or
+# 0), the oldest time of use.
 SAVE: Final = """
 local stored = redis.call('hmget', KEYS[1], 'version', 'used')
 if ARGV[5] == '0' then
@@ -45,7 +45,9 @@ local function remove(id)
     if client then
         redis.call('hdel', owners, id)
         redis.call('zrem', clients .. ':' .. client, id)
-        if tonumber(redis.call('zincrby', clients, -1, client)) <= 0 then redis.call('zrem', clients, client) end
+        if tonumber(redis.call('zincrby', clients, -1, client)) <= 0 then
+            redis.call('zrem', clients, client)
+        end
     end
 end
 if redis.call('zadd', used, ARGV[3], ARGV[1]) == 1 then redis.call('zincrby', clients, 1, ARGV[2]) end
@@ -78,7 +80,9 @@ for _, id in ipairs(ARGV) do
     if client then
         redis.call('hdel', owners, id)
         redis.call('zrem', clients .. ':' .. client, id)
-        if tonumber(redis.call('zincrby', clients, -1, client)) <= 0 then redis.call('zrem', clients, client) end
+        if tonumber(redis.call('zincrby', clients, -1, client)) <= 0 then
+            redis.call('zrem', clients, client)
+        end
     end
 end
 return 1
@@ -210,7 +214,10 @@ local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
 local rate, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
 local stored = redis.call('hmget', KEYS[1], 'tokens', 'filled')
 local tokens = burst
-if stored[1] then tokens = math.min(burst, tonumber(stored[1]) + math.max(0, now - tonumber(stored[2])) * rate) end
+if stored[1] then
+    local gained = math.max(0, now - tonumber(stored[2])) * rate
+    tokens = math.min(burst, tonumber(stored[1]) + gained)
+end
 local wait = 0
 if tokens >= 1 - 1e-9 then tokens = tokens - 1 else wait = math.max((1 - tokens) / rate, 0.001) end
 redis.call('hset', KEYS[1], 'tokens', string.format('%.9f', tokens), 'filled', string.format('%.6f', now))

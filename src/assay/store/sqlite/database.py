@@ -33,13 +33,11 @@ CHECKPOINT_BYTES: Final = 4 * 1024 * 1024
 """Size of the write-ahead log from which it is copied into the file."""
 REPORT_INTERVAL: Final = 5.0
 """Seconds between two log lines about the same trouble."""
+PLACE: Final = "name a file in a directory that exists and is writable"
 FIXES: Final[dict[int, tuple[str, str]]] = {
     sqlite3.SQLITE_FULL: ("the disk is full", "free space on its disk"),
     sqlite3.SQLITE_READONLY: ("it cannot be written", "make file and directory writable for this user"),
-    sqlite3.SQLITE_CANTOPEN: (
-        "it cannot be opened",
-        "name a file in a directory that exists and is writable",
-    ),
+    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", PLACE),
     sqlite3.SQLITE_PERM: ("access is denied", "make file and directory writable for this user"),
     sqlite3.SQLITE_NOTADB: ("it is not an SQLite file", "name another file"),
     sqlite3.SQLITE_CORRUPT: ("it is damaged", "restore a copy, or name another file"),
@@ -75,10 +73,7 @@ class Database:
         except sqlite3.Error as error:
             raise self._failure(error) from error
         except OSError as error:
-            raise StoreError(
-                f"store {self.path} cannot be opened: {error.strerror}",
-                "name a file in a directory that exists and is writable",
-            ) from error
+            raise StoreError(f"store {self.path} cannot be opened: {error.strerror}", PLACE) from error
 
     def _create_file(self) -> None:
         # Created here and not by SQLite, so that nobody else can read it at any time. Its log and index get

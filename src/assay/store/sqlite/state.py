@@ -92,7 +92,8 @@ class SqliteLimits:
                 (count,) = connection.execute("select count(*) from buckets").fetchone()
                 if count > self._limit:
                     connection.execute(
-                        "delete from buckets where key in (select key from buckets order by filled_at limit 1)"
+                        "delete from buckets"
+                        " where key in (select key from buckets order by filled_at limit 1)"
                     )
             return wait
 

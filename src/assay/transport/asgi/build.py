@@ -98,7 +98,7 @@ def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
         live = HttpSessions(endpoint, options["session_store"], options["event_store"], interval)
     else:
         # Imported here, because it is needed only with such a store.
-        from .shared_sessions import SharedSessions
+        from assay.transport.asgi.distributed.sessions import SharedSessions
 
         live = SharedSessions(endpoint, cast("SharedStore", endpoint.store), interval)
     heartbeat, retry = options.get("heartbeat", 15.0), options.get("retry", 1.0)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from assay.model.error import StoreAway
 from assay.store.port import Event, SharedStore, StreamState
+from assay.transport.asgi.stream import Stream
 
-from .shared_notice import Appended, Followed
-from .stream import Stream
+from .notice import Appended, Followed
 
 if TYPE_CHECKING:
-    from .shared_sessions import SharedSessions
+    from .sessions import SharedSessions
 
 
 class SharedStream(Stream):

@@ -1,0 +1,1 @@
+"""Sessions that several processes serve, by a store that all of them use."""
