@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from contextvars import ContextVar
 from typing import Any, Self
 
 from assay import (
@@ -17,10 +18,25 @@ from assay import (
     Timeout,
 )
 from assay.revisions.registry import HANDSHAKE
+from assay.revisions.revision import Revision
+from assay.transport.client.http import HttpLink
 
 from .history import Recorder
 
 OnEvent = Callable[[dict[str, Any]], None]
+CALL: ContextVar[tuple[Recorder, str] | None] = ContextVar("call", default=None)
+resume = HttpLink._get
+
+
+async def noted_resume(self: HttpLink, revision: Revision, last: str, request_id: object, *more: Any) -> Any:
+    """Notes when the client asks for the rest of a stream: no interface shows it."""
+    current = CALL.get()
+    if current is not None and request_id is not None:
+        current[0].note("reconnect", call=current[1])
+    return await resume(self, revision, last, request_id, *more)
+
+
+setattr(HttpLink, "_get", noted_resume)  # noqa: B010  # mypy refuses an assignment
 
 
 class AssayCaller:
@@ -59,6 +75,7 @@ class AssayCaller:
         return Elicited("accept", {"sure": True})
 
     async def call(self, tool: str, arguments: dict[str, object]) -> tuple[str, bool, str]:
+        CALL.set((self._recorder, str(arguments["call"])) if "call" in arguments else None)
         try:
             result = await self._client.call_tool(tool, arguments, idempotent=tool == "read")
         except ClientError as error:

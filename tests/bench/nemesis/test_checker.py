@@ -132,6 +132,22 @@ def test_worker_on_which_a_call_was_resumed_may_be_killed_as_well_but_only_once(
     assert {violation.rule for violation in check([*late, *kills])} == {"in time"}
 
 
+def test_time_counts_from_the_reconnection_of_a_client_that_shows_it() -> None:
+    late = with_change("error", "a", t=12.0)()
+    reconnect = {"kind": "reconnect", "call": "a", "by": "one"}
+    assert check([*late, {**reconnect, "t": 8.0}]) == []
+    assert {violation.rule for violation in check([*late, {**reconnect, "t": 6.0}])} == {"in time"}
+    silent = with_change("error", "a", t=30.0)()
+    assert {violation.rule for violation in check([*silent, {**reconnect, "t": 29.0}])} == {"in time"}
+
+
+def test_events_that_the_official_client_asks_for_again_are_not_a_fault_of_the_server() -> None:
+    own = [{**entry, "by": "official-1"} if entry.get("by") == "one" else entry for entry in history()]
+    again = [{"t": 3.1, "kind": "event", "call": "a", "by": "official-1", "number": 2}]
+    assert {violation.rule for violation in check([*own, *again])} == {"no event twice"}
+    assert check([*own, *again, {"t": 3.05, "kind": "killed", "by": "nemesis", "pid": OTHER}]) == []
+
+
 def test_order_of_the_lines_does_not_matter() -> None:
     assert check(history()[::-1]) == []
 
@@ -139,7 +155,7 @@ def test_order_of_the_lines_does_not_matter() -> None:
 def test_summary_counts_what_was_proved() -> None:
     numbers = summary(history())
     assert numbers["kills"] == numbers["resumed streams"] == numbers["calls whose worker was killed"] == 1
-    assert numbers["slowest end after a kill, s"] == pytest.approx(2.6)
+    assert numbers["slowest end after kill or reconnect, s"] == pytest.approx(2.6)
 
 
 def test_history_of_a_call_has_the_kills_in_its_time(tmp_path: Any) -> None:
