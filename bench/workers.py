@@ -1,8 +1,9 @@
-"""Calls per second of one server with 1, 2 and 4 workers: `python -m bench.workers [--seconds 4] [--rounds 3]`.
+"""Calls per second of one server with several workers: `python -m bench.workers [--seconds 4] [--rounds 3]`.
 
-The rounds take turns, so that a busy machine slows all alike. wrk needs processor time, too: it runs on the same
-cores. So the table has its share, and what a call costs the workers. `gain` is what was measured; `gain of workers
-alone` is what they would serve more if the generator ran elsewhere: the cores that they can use, and the cost.
+The rounds take turns, so that a busy machine slows all alike. wrk needs processor time, too, on the same
+cores. So the table has its share, and what a call costs the workers. `gain` is what was measured; `gain of
+workers alone` is what they would serve more if the generator ran elsewhere: by the cores that they can use
+and their cost for a call.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -62,24 +62,24 @@ def one_round(pids: list[int], port: int, wire: Wire, seconds: int) -> Round:
     used = [cpu_seconds(pid) - earlier for pid, earlier in zip(pids, before, strict=True)]
     rate = figures["requests"] / (figures["duration_us"] / 1e6)
     share = (children_cpu() - generator) / elapsed
-    return Round(rate, sum(used) / elapsed, share, min(used) / max(max(used), 1e-9))
+    return Round(rate, sum(used) / elapsed, share, min(used) / max(*used, 1e-9))
 
 
 def measure(count: int, wires: dict[str, Wire], seconds: int) -> dict[str, Round]:
     """Start a server, and load it once on each wire."""
     words = [sys.executable, "-m", "assay", "serve", str(SUBJECT), "--transport", "http", "--port", "0"]
-    with tempfile.TemporaryFile() as log:
-        with running([*words, "--workers", str(count)], log, pipes=True) as parent:
-            assert parent.stdout is not None
-            parent.stdout.readline()
-            found = re.search(rb":(\d+)/", parent.stdout.readline())
-            assert found is not None, "the server did not start"
-            port = int(found[1])
-            while len(pids := children(parent.pid)) < count:
-                check(port, PER_REQUEST_WIRE)
-            for _ in range(count):
-                run_wrk(port, PER_REQUEST_WIRE, 1)
-            return {name: one_round(pids, port, wire, seconds) for name, wire in wires.items()}
+    words += ["--workers", str(count)]
+    with tempfile.TemporaryFile() as log, running(words, log, pipes=True) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        found = re.search(rb":(\d+)/", parent.stdout.readline())
+        assert found is not None, "the server did not start"
+        port = int(found[1])
+        while len(pids := children(parent.pid)) < count:
+            check(port, PER_REQUEST_WIRE)
+        for _ in range(count):
+            run_wrk(port, PER_REQUEST_WIRE, 1)
+        return {name: one_round(pids, port, wire, seconds) for name, wire in wires.items()}
 
 
 def cost_of(rounds: list[Round]) -> float:

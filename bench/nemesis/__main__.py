@@ -1,8 +1,8 @@
 """Kill workers while clients call them, and check what the clients saw: `python -m bench.nemesis [options]`.
 
 50 clients (ours, and the official SDK's where `make .venv-peers/python-sdk/.ready` was run) keep sessions and
-streams on 4 workers, while each second a random worker gets SIGKILL. Then 50 rounds of "kill mid-stream, resume
-elsewhere". The history of a run that breaks a rule is kept and shown.
+streams on 4 workers, while each second a random worker gets SIGKILL. Then 50 rounds of "kill mid-stream,
+resume elsewhere". The history of a run that breaks a rule is kept and shown.
 
 Exit codes: 0 no rule was broken, 1 one was, 2 nothing was proved: too few kills or resumed streams.
 """

@@ -43,8 +43,8 @@ class Call:
     killed: float | None = None
     """When its worker was killed while it ran."""
     killed_again: float | None = None
-    """When, in the time that is left to it then, the last worker was killed: perhaps the one on which the client
-    had resumed, so that it reconnected once more."""
+    """When, in the time that is left to it then, the last worker was killed: perhaps the one on which the
+    client had resumed, so that it reconnected once more."""
     reconnected: float | None = None
     """When its client last asked for the rest of the stream, if the client shows it."""
     down: float = 0.0
@@ -155,8 +155,8 @@ def no_event_twice(call: Call) -> Iterator[str]:
 
 
 def repeats_by_itself(call: Call) -> bool:
-    """Whether the client asks for events again that it has: if a resumed stream is cut off as well, the official
-    SDK (2.3, `_handle_reconnection`) repeats the `Last-Event-ID` of the first time."""
+    """Whether the client asks for events again that it has: if a resumed stream is cut off as well, the
+    official SDK (2.3, `_handle_reconnection`) repeats the `Last-Event-ID` of the first time."""
     return call.by.startswith("official") and call.killed != call.killed_again
 
 

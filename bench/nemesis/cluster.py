@@ -43,8 +43,8 @@ class Cluster:
         self._recorder.note("killed", pid=pid)
 
     async def kill_every(self, interval: float, seconds: float, seed: int) -> None:
-        """Kill a random worker at each interval, unless it might be the last that serves: then nothing could be
-        learned but how fast this machine starts processes."""
+        """Kill a random worker at each interval, unless it might be the last that serves: then nothing could
+        be learned but how fast this machine starts processes."""
         choice = random.Random(seed)
         for _ in range(int(seconds / interval)):
             await asyncio.sleep(interval)

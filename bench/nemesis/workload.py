@@ -29,7 +29,8 @@ async def run_calls(
     going: Callable[[], bool],
     pause: Callable[[float], Awaitable[None]],
 ) -> None:
-    """Call until the time is up, one after the other. The session is marked first, and looked at in the end."""
+    """Call until the time is up, one after the other. The session is marked first, and the mark compared in
+    the end."""
     choice = random.Random(f"{seed} {recorder.by}")
     mark = f"mark of {recorder.by}"
     marked = "stream" in tools and await patiently(caller, "mark", {"text": mark}, pause) == mark

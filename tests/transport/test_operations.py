@@ -9,6 +9,7 @@ import pytest
 from assay import Server
 from assay.auth import Auth
 from assay.middleware import Prometheus
+from assay.middleware.prometheus import TOKEN
 from assay.model.error import StoreAway, StoreError
 from assay.store.memory_store import MemoryStore
 
@@ -113,3 +114,14 @@ async def test_probes_need_no_token_and_all_else_does() -> None:
         assert statuses == {HEALTH: 200, READY: 200, "/mcp": 401, "/metrics": 401}
         refused = await http.get(HEALTH, headers={"Authorization": "Bearer wrong"})
         assert refused.status_code == 200
+
+
+async def test_token_for_the_numbers_replaces_that_of_the_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN, "secret")
+    server = Server("protected", auth=Auth(issuer="https://id.example", audience="https://api.example/mcp"))
+    server.use(Prometheus())
+    async with client(server_app(server)) as http:
+        for token, status in (("secret", 200), ("wrong", 401)):
+            answer = await http.get("/metrics", headers={"Authorization": f"Bearer {token}"})
+            assert answer.status_code == status
+        assert (await http.get("/mcp", headers={"Authorization": "Bearer secret"})).status_code == 401

@@ -1,4 +1,4 @@
-"""The official Python SDK's client, run in an environment of its own: `nemesis_client.py URL SEED SECONDS COUNT`.
+"""The official Python SDK's client, for the kill test: `nemesis_client.py URL SEED SECONDS COUNT`.
 
 It imports nothing of the package. The history is written to standard output at the end.
 """

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus at `/metrics`: requests by method, name and outcome, and those of the HTTP server."""
+"""Numbers for Prometheus at `/metrics`: requests by method, name and outcome; HTTP, connections, workers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hmac
 import os
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Final
 
@@ -187,10 +188,13 @@ class MetricsApp(JoinsHost):
         self._text = text
         self._token = os.environ.get(TOKEN, "").encode()
         self._head_policy = HeadPolicy(app.policy)
+        open_paths = app.policy.open_paths | ({PATH} if self._token else set())
+        self._policy = replace(app.policy, open_paths=open_paths)
 
     @property
     def policy(self) -> HttpPolicy:
-        return self._app.policy
+        """With a token for readers, they need none of the endpoint's."""
+        return self._policy
 
     def start(self) -> Awaitable[None]:
         return self._app.start()

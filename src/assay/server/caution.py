@@ -51,4 +51,4 @@ def cautions(server: Runnable, policy: HttpPolicy, host: str, workers: int) -> I
             "limits, until the proxy is named with --trusted-proxy (trusted_proxies)"
         )
     if any(network.prefixlen == 0 for network in policy.trusted_proxies):
-        yield "every address is trusted as a proxy: any client can claim to be another; name the proxy's address"
+        yield "every address is trusted as a proxy, so any client can claim to be another: name the proxy's"

@@ -1,4 +1,4 @@
-"""The checker of the kill test must find each fault in a history that has it, and none in one that has not."""
+"""The checker of the kill test finds each fault in a history that has it, and none in one that has not."""
 
 from collections.abc import Callable
 from typing import Any

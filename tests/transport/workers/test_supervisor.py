@@ -21,6 +21,16 @@ from tests.transport.workers.workers import (
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(60)]
 
+FAILING = """
+import os
+from assay import Server
+server = Server("failing", store="memory:")
+if "ASSAY_WORKER" in os.environ:
+    {text}
+else:
+    server.run("http", port=0, workers=3)
+"""
+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -169,8 +179,7 @@ def test_worker_that_cannot_start_ends_the_command_at_once(
 ) -> None:
     """The parent runs the program up to `run`, a worker something else."""
     path = tmp_path / "failing.py"
-    first = "import os\nfrom assay import Server\nserver = Server('failing', store='memory:')\nif 'ASSAY_WORKER' in os.environ:\n"
-    path.write_text(f"{first}    {text or 'pass'}\nelse:\n    server.run('http', port=0, workers=3)\n")
+    path.write_text(FAILING.format(text=text or "pass"))
     process = start(path, str(path))
     assert process.wait(PATIENCE) == code
     assert process.stdout is not None

@@ -150,8 +150,8 @@ class HttpReply:
     def on_lost(self, error: ClientError, *, untouched: bool) -> None:
         self.untouched = untouched
         if self.is_stream and self.events.last_event_id and isinstance(error, ConnectionFailed):
-            # A server that died in the midst of a stream, or a proxy: as after its end, another connection may
-            # bring what follows the last event.
+            # A server that died in the midst of a stream, or a proxy. As after its end, another connection
+            # may bring what follows the last event.
             self._finish()
         if not self.done.done():
             self.done.set_exception(error)

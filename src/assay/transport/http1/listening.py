@@ -1,4 +1,4 @@
-"""Opening the socket on which a server listens. It needs no parser, so that a parent of workers stays small."""
+"""Opening the socket on which a server listens. It needs no parser: a parent of workers stays small."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ def serve_http(
     budget: ByteBudget | None = None,
     shares: TimeShares | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. `announce` is called with the endpoint's URL once the socket listens. With
-    a companion, this is one of several processes, and listens on a socket of theirs.
+    """Serve until SIGINT or SIGTERM. `announce` is called with the endpoint's URL once the socket listens.
+    With a companion, this is one of several processes, and listens on a socket of theirs.
 
     Raises:
         MissingExtra: httptools is not installed.

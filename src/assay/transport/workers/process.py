@@ -82,7 +82,7 @@ class WorkerProcess:
         return None if self.ready_at is None else monotonic() - self.ready_at
 
     def stop(self, number: int = signal.SIGTERM) -> None:
-        """Ask it to end. Before it serves it has no handler for signals, so that Ctrl-C would be reported as an
+        """Ask it to end. Before it serves it has no handler for signals: Ctrl-C would be reported as an
         error."""
         self._send(number if self.ready_at is not None else signal.SIGTERM)
         self.expect_end()

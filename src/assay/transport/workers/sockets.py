@@ -1,8 +1,8 @@
 """The listening sockets of several workers.
 
-On Linux each worker has one: the kernel then spreads new connections evenly (`SO_REUSEPORT`). With one socket
-for all, the worker that wakes up first takes most of them. The parent holds all sockets, so that no connection
-is refused or lost while a worker is replaced.
+On Linux each worker has one: the kernel then spreads new connections evenly (`SO_REUSEPORT`). With one
+socket for all, the worker that wakes up first takes most of them. The parent holds all sockets, so that no
+connection is refused or lost while a worker is replaced.
 """
 
 from __future__ import annotations

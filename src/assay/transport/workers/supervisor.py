@@ -4,8 +4,8 @@ It serves nothing itself and imports nothing of the user's, so that no request a
 end it. Its decisions:
 
 - The first worker starts alone. If it cannot, its own message is the only one, and its exit code is ours.
-- Each worker accepts on a socket of its own. While a worker is missing, another accepts on its socket as well,
-  so connections wait for no restart.
+- Each worker accepts on a separate socket. While a worker is missing, another accepts on its socket as
+  well, so connections wait for no restart.
 - On SIGHUP workers are replaced one after the other, each only once its successor serves. If the new program
   does not start, the old workers stay.
 """
@@ -160,8 +160,8 @@ class Supervisor:
                 self._start(slot)
 
     def _replace_all(self) -> None:
-        """Begin to replace all workers, also those that were replaced a moment ago: the program may have changed
-        again."""
+        """Begin to replace all workers, also those that were replaced a moment ago: the program may have
+        changed again."""
         if self._stopping or not self._started:
             return
         self._plan.say("SIGHUP: starting new workers")

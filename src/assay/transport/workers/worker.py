@@ -53,7 +53,7 @@ class Worker:
         self._pending: asyncio.Task[None] | None = None
 
     def attend(self, serving: Serving, drain: float) -> Callable[[], None]:
-        """Report that the server serves, and follow the parent until the function that is returned is called."""
+        """Report that the server serves, and follow the parent until the returned function is called."""
         loop = asyncio.get_running_loop()
         self._serving = serving
         self._loop = loop
