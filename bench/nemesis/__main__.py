@@ -22,7 +22,7 @@ from typing import Any, Final
 from bench.table import as_markdown
 
 from .assay_client import AssayCaller
-from .checker import Violation, check, summary
+from .checker import Violation, check, errors_by_text, summary
 from .cluster import Cluster, cluster
 from .history import Entry, Recorder, of_call, read, write
 from .redis_server import redis_server
@@ -186,6 +186,7 @@ def main(words: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="assay-nemesis-") as name:
             entries = asyncio.run(attack(options, Path(name), kind))
         violations, numbers = check(entries), summary(entries)
+        show_errors(kind, entries)
         proved = numbers["resumed streams"] > 0 or options.fault is not None
         rows.append([kind, *(f"{value:g}" for value in numbers.values()), str(len(violations))])
         if violations:
@@ -197,6 +198,11 @@ def main(words: list[str]) -> int:
         code = 1 if violations or code == 1 else code or (0 if proved else 2)
     print(as_markdown([["store", *numbers, "rules broken"], *rows]))
     return code
+
+
+def show_errors(kind: str, entries: list[Entry]) -> None:
+    for text, count in errors_by_text(entries):
+        print(f"{kind}: {count:5} errors of {text}")
 
 
 if __name__ == "__main__":

@@ -211,6 +211,13 @@ def check(entries: list[Entry]) -> list[Violation]:
     return broken + lost
 
 
+def errors_by_text(entries: list[Entry]) -> list[tuple[str, int]]:
+    """How calls failed, and how often, by kind of client."""
+    ends = [call.end for call in calls_of(entries).values() if call.end and call.end["kind"] == "error"]
+    texts = Counter(f"{end['by'].partition('-')[0]}: {end['value'].splitlines()[0][:90]}" for end in ends)
+    return texts.most_common()
+
+
 def summary(entries: list[Entry]) -> dict[str, float]:
     """What was observed: a history without kills, or without resumed streams, proves little."""
     calls = list(calls_of(entries).values())

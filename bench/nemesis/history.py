@@ -12,7 +12,7 @@ Entry = dict[str, Any]
 """`t`, `kind`, and:
 
 - of a client, `by` and `call`: `invoke` (`tool`), `event` (`number`), `question` (`value`), `reconnect`; `ok`
-  and `error` (`value`, and `from_server` if that answered); and without a call `marked` (`value`, `expected`),
+  and `error` (`value`; `from_server` if that answered); and without a call `marked` (`value`, `expected`),
   and `broke` if the client itself cannot go on
 - of a handler, `pid` and `call`: `ran`, `sent` (`number`), `drew` (`value`)
 - of the attack: `killed` (`pid`), `paused`, `resumed`, `restarted`; `down` and `up` of the server

@@ -10,7 +10,7 @@ from assay.protocol.http.policy import LOOPBACK, HttpPolicy, Sessions
 from .sealer import RandomKeySealer
 
 if TYPE_CHECKING:
-    from .runner import Runnable
+    from .runnable import Runnable
 
 EVERYWHERE: Final = ("0.0.0.0", "::", "")
 LOCAL: Final = ("127.0.0.1", "::1", "localhost")
@@ -42,7 +42,7 @@ def cautions(server: Runnable, policy: HttpPolicy, host: str, workers: int) -> I
         and isinstance(server.sealer, RandomKeySealer)
     ):
         yield (
-            "no sealing key: questions on 2026-07-28 cannot be answered on another machine, nor after a "
+            "no sealing key: questions that are answered by retry fail on another machine, and after a "
             "restart; give every machine the same Server(sealing=[key])"
         )
     if named and host in LOCAL and not policy.trusted_proxies:

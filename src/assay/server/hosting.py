@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.transport.asgi.direct import DirectHttp, HeaderValues
     from assay.transport.asgi.response import Response
 
-    from .runner import Runnable
+    from .runnable import Runnable
 
 NOT_STARTED: Final = 4
 """The exit code of a process whose server did not start; the commands use the same."""

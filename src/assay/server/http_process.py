@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.transport.http1.observer import Observation, Observer
     from assay.transport.workers.worker import Worker
 
-    from .runner import Runnable
+    from .runnable import Runnable
 
 log: Final = logging.getLogger("assay.serve")
 log.addFilter(visible_record)

@@ -6,38 +6,13 @@ Transports and stores are imported here, when they are needed, and nowhere else 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Protocol, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
-    from assay.protocol.middleware import Middleware
-    from assay.protocol.seal import Sealer
-    from assay.store.port import Store
     from assay.transport.asgi.build import HttpOptions, RunOptions
-    from assay.transport.port import Endpoint
 
-    class Runnable(Endpoint, Protocol):
-        """A server, as far as it takes to run one."""
-
-        @property
-        def middlewares(self) -> tuple[Middleware, ...]: ...
-
-        @property
-        def sealer(self) -> Sealer: ...
-
-        @property
-        def store(self) -> Store | None: ...
-
-        def use_store(self, store: str) -> None: ...
-
-        @property
-        def auth(self) -> AuthProvider | None: ...
-
-
-class AuthProvider(Protocol):
-    """Protects a server's HTTP application; `assay.auth.Auth` is one."""
-
-    def protect(self, app: Application, /) -> Application: ...
+    from .runnable import Runnable
 
 
 def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:

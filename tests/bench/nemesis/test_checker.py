@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bench.nemesis.checker import RULES, check, summary
+from bench.nemesis.checker import RULES, check, errors_by_text, summary
 from bench.nemesis.history import Entry, in_order, of_call, read, write
 
 WORKER, OTHER = 100, 200
@@ -155,6 +155,7 @@ def test_order_of_the_lines_does_not_matter() -> None:
 def test_summary_counts_what_was_proved() -> None:
     numbers = summary(history())
     assert numbers["kills"] == numbers["resumed streams"] == numbers["calls whose worker was killed"] == 1
+    assert errors_by_text(history()) == [("one: the process has ended", 1)]
     assert numbers["slowest end after kill or reconnect, s"] == pytest.approx(2.6)
 
 

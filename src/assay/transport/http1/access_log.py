@@ -22,7 +22,7 @@ VALUE_CHARACTERS: Final = 200
 ATOMIC: Final = 4096
 """Bytes that a pipe takes whole, so that lines of several workers are not mixed."""
 HEADERS: Final = {b"user-agent": "agent", b"mcp-method": "rpc", b"mcp-name": "name"}
-"""The method and the name of a request are headers since 2026-07-28; other clients send none."""
+"""Clients without a handshake repeat the method and the name of a request as headers; others send none."""
 
 
 class Line(NamedTuple):

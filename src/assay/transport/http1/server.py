@@ -70,40 +70,61 @@ def serve_http(
     bound = listen(host, port) if companion is None else companion.own_socket
     scheme = "http" if tls is None else "https"
     url = f"{scheme}://{_display_host(host)}:{bound.getsockname()[1]}{app.policy.path or '/'}"
-    options: dict[str, Any] = {"limits": limits, "tls": tls, "budget": budget, "shares": shares}
+    process = _Process(app, lambda: None if announce is None else announce(url), companion, limits)
+    serving = partial(
+        serve,
+        app,
+        bound,
+        limits=limits,
+        tls=tls,
+        budget=budget,
+        shares=shares,
+        trusted_proxies=app.policy.trusted_proxies,
+        observation=observation,
+    )
+    try:
+        interrupted = _runner()(process.run(serving))
+    finally:
+        bound.close()
+    if interrupted:
+        raise SystemExit(130)
 
-    def attend(listeners: Listeners, stop: StopSignal) -> Callable[[], None]:
-        if announce is not None:
-            announce(url)
-        if companion is None:
-            return lambda: None
-        return companion.attend(Served(listeners.listen_on, stop.set), limits.drain)
 
-    async def main() -> bool:
+class _Process:
+    """From the start of the application to the signal that ends it."""
+
+    def __init__(
+        self, app: Endpoint, announce: Callable[[], None], companion: Companion | None, limits: Limits
+    ) -> None:
+        self._app = app
+        self._announce = announce
+        self._companion = companion
+        self._limits = limits
+
+    async def run(self, serving: Callable[..., Awaitable[None]]) -> bool:
+        """Returns whether Ctrl-C has ended it."""
         with StopSignal() as stop:
-            if not await started_before(stop.wait, app.start()):
-                await app.close()
+            self._stop = stop
+            if not await started_before(stop.wait, self._app.start()):
+                await self._app.close()
                 return stop.interrupted
-
-            async def until() -> None:
-                await stop.wait()
-                if companion is not None:
-                    companion.close_sockets()
-
             try:
-                serving = partial(serve, app, bound, until, attend=lambda each: attend(each, stop))
-                await serving(trusted_proxies=app.policy.trusted_proxies, observation=observation, **options)
+                await serving(self._until, attend=self._attend)
             except asyncio.CancelledError:
                 if not stop.interrupted:
                     raise
         return stop.interrupted
 
-    try:
-        interrupted = _runner()(main())
-    finally:
-        bound.close()
-    if interrupted:
-        raise SystemExit(130)
+    async def _until(self) -> None:
+        await self._stop.wait()
+        if self._companion is not None:
+            self._companion.close_sockets()
+
+    def _attend(self, listeners: Listeners) -> Callable[[], None]:
+        self._announce()
+        if self._companion is None:
+            return lambda: None
+        return self._companion.attend(Served(listeners.listen_on, self._stop.set), self._limits.drain)
 
 
 async def serve(
