@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from contextvars import ContextVar
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from assay import (
     Client,
@@ -23,6 +23,7 @@ from assay.transport.client.http import HttpLink
 
 from .history import Recorder
 
+OPENINGS: Final = 20
 OnEvent = Callable[[dict[str, Any]], None]
 CALL: ContextVar[tuple[Recorder, str] | None] = ContextVar("call", default=None)
 resume = HttpLink._get
@@ -45,20 +46,29 @@ class AssayCaller:
     ) -> None:
         self._recorder = recorder
         self._on_event = on_event
-        self._client = Client(
-            url,
-            revision=HANDSHAKE[-1].date if handshake else None,
+        self._url = url
+        self._revision = HANDSHAKE[-1].date if handshake else None
+        self._client = self._new()
+        self._stack = AsyncExitStack()
+
+    def _new(self) -> Client:
+        return Client(
+            self._url,
+            revision=self._revision,
             on_log=self._on_log,
             log_level="debug",
             elicitation=self._answer,
             retry=Retry(opening=20.0),
             timeout=30.0,
         )
-        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        await self._stack.enter_async_context(self._client)
-        return self
+        for _ in range(OPENINGS):
+            with suppress(ConnectionFailed):  # a worker was killed while it served the handshake
+                await self._stack.enter_async_context(self._client)
+                return self
+            self._client = self._new()
+        raise ConnectionFailed(f"no session after {OPENINGS} attempts")
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
