@@ -8,13 +8,12 @@ import demo_show as show
 from demo_described import DescribedTalk
 from demo_link import EVENT_STREAM, JSON_TYPE, META, Answer, DuplexLink, HttpLink, Link
 from demo_show import Json
-from demo_talk import UPDATED, Talk, expect
+from demo_talk import UPDATED, Talk, capabilities_of, expect
 
 from assay.revisions.registry import DATES
 from assay.revisions.revision import Opening, Revision, Structured
 
 SERVER: Final = "RefMCP-TestServer"
-STANDARD: Final = {"tools", "resources", "prompts", "logging", "completions"}
 ADDED: Final = {"models", "metadata"}
 TODO: Final = "file:///resources/todo.txt"
 NOTES: Final = "file:///resources/notes.txt"
@@ -68,9 +67,8 @@ class DescribedReferenceTalk(DescribedTalk, ReferenceTalk):
     def introduce(self) -> Json:
         result = self.ask("server/discover").result
         expect("revisions", set(result["supportedVersions"]), set(DATES))
-        expect(
-            "extensions", set(result["capabilities"]["extensions"]), {f"dev.assay/{name}" for name in ADDED}
-        )
+        own = {name for name in result["capabilities"]["extensions"] if name.startswith("dev.assay/")}
+        expect("extensions", own, {f"dev.assay/{name}" for name in ADDED})
         self.in_session = not isinstance(self.link, HttpLink) or self.link.streams
         return result
 
@@ -87,7 +85,7 @@ class DescribedReferenceTalk(DescribedTalk, ReferenceTalk):
 def initialization(talk: ReferenceTalk) -> None:
     """1. initialization: negotiate a revision and capabilities"""
     declared = talk.introduce()["capabilities"]
-    expect("capabilities", set(declared) - {"extensions"}, STANDARD & talk.revision.capabilities | ADDED)
+    expect("capabilities", set(declared) - {"extensions"}, capabilities_of(talk.revision) | ADDED)
     expect("nothing experimental", "experimental" in declared, False)
 
 

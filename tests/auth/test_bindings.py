@@ -12,17 +12,19 @@ from typing import Any
 import httpx2
 import pytest
 
+from assay.auth import Auth
 from assay.auth.cache import ExpiringCache
 from assay.auth.dpop import DPoP, Nonces, Proofs, ReplayCache
 from assay.model.limits import Limits
 from assay.transport.http1.listening import listen
 from assay.transport.http1.server import serve
 from assay.transport.http1.tls import make_context
-from tests.auth.endpoint import POSTED
-from tests.auth.issuer import RESOURCE, digest, ec_key, encoded, proof, thumbprint
+from tests.auth.endpoint import POSTED, make_server
+from tests.auth.issuer import RESOURCE, Issuer, digest, ec_key, encoded, proof, thumbprint
 from tests.auth.test_protected import GREET, authorization, local_app
 from tests.driving.asgi import AsgiPeer
 from tests.driving.certificates import Authority
+from tests.store.backend import Backend
 
 
 def certificates(folder: Path) -> tuple[str, str]:
@@ -142,3 +144,18 @@ async def test_a_bound_token_is_accepted_with_its_tls_certificate_only(tmp_path:
     stop.set()
     await serving
     assert len(greeted) == 1
+
+
+async def test_a_proof_that_another_process_has_seen_is_refused(backend: Backend) -> None:
+    issuer = Issuer()
+    issuer.url = "https://as.example"
+    settings: dict[str, Any] = {"issuer": issuer.url, "audience": RESOURCE, "jwks": {"keys": issuer.keys}}
+    token = issuer.mint(cnf={"jkt": thumbprint(ec_key("holder"))})
+    headers = {"authorization": f"DPoP {token}", "dpop": proof(token)}
+    statuses = []
+    for _ in range(2):
+        server = make_server([], auth=Auth(**settings), store=backend.url)
+        async with AsgiPeer(server.asgi()) as client:
+            statuses += [(await client.post(GREET, headers=headers)).status for _ in range(2)]
+        await server.stop()
+    assert statuses == [200, 401, 401, 401]

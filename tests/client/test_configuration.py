@@ -97,6 +97,7 @@ def test_variables_are_expanded(text: str, value: str) -> None:
     ("settings", "reason"),
     [
         ({}, "write either command, for a process, or url"),
+        ({"comand": "x"}, "unknown key 'comand': known are args, auth, command"),
         ({"command": "x", "url": "https://a"}, "write either command"),
         ({"command": "x", "argz": []}, "unknown key 'argz': known are args, command, cwd, env, type"),
         ({"command": "x", "timeout": 5}, "unknown key 'timeout': pass timeout= to Client"),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import traceback
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,7 @@ async def add(a: int, b: int = 2) -> int:
         (["python", "server.py"], r"Stdio\('python', 'server.py'\)"),
         (assay, "pass the server in assay"),
         (None, "not to None"),
+        (Server, "not to the class Server: create one"),
     ],
 )
 def test_a_wrong_target(target: Any, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +55,21 @@ def test_a_wrong_target(target: Any, fix: str, tmp_path: Path, monkeypatch: pyte
     [
         ({"timeout": "3"}, "timeout must be a number of seconds or None, not str"),
         ({"timeout": timedelta(seconds=3)}, "not timedelta"),
-        ({"timeout": -1}, "must not be negative"),
+        ({"timeout": -1}, "must be 0 or more seconds: -1"),
+        ({"timeout": float("nan")}, "must be 0 or more seconds: nan"),
+        ({"timeout": True}, "not bool"),
+        ({"log_level": "verbose"}, "unknown log_level 'verbose': one of debug, info"),
+        ({"tls": False}, r"tls must be ssl.create_default_context\(cafile=…\), not bool"),
+        ({"limits": {"pages": 1}}, r"limits must be ClientLimits\(…\), not dict"),
+        ({"retry": 3}, r"retry must be Retry\(…\), not int"),
+        ({"headers": ["a: b"]}, "headers must be a dict, not list"),
+        ({"capabilities": ["sampling"]}, "capabilities must be a dict, not list"),
+        ({"name": 3}, "name must be a text, not int"),
+        ({"roots": [3]}, "roots must be a list of Root, str or Path"),
+        ({"roots": lambda context: []}, r"roots is called with no value, but takes \(context\)"),
+        ({"elicitation": lambda message, kind: {}}, r"called with one value, but takes \(message, kind\)"),
+        ({"on_log": lambda: None}, r"on_log is called with one value, but takes \(\)"),
+        ({"on_state": lambda change, *, sink: None}, r"takes \(change, \*, sink\)"),
         ({"sampling": "gpt"}, "sampling must be a function, not str"),
         ({"on_log": 3}, "on_log must be a function, not int"),
         ({"log_handler": print}, "has no option log_handler=: here it is on_log="),
@@ -74,6 +92,56 @@ def test_variables_and_headers_that_are_not_texts() -> None:
 async def test_a_command_as_one_word() -> None:
     with pytest.raises(ConnectionFailed, match=r"several words: Stdio\('python', 'server.py'\)"):
         await Client(Stdio("python server.py")).open()
+
+
+@pytest.mark.parametrize("options", [{"args": ["server.py"]}, {"command": "python"}])
+def test_a_command_with_the_options_of_others(options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match=r"has no option (args|command)=: .* separate words: Stdio\('uvx', "):
+        Stdio("python", **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "fix"),
+    [
+        (lambda client: client.call_tool("add", a=1), r"arguments are a dict, call_tool\(name, {'a': …}\)"),
+        (lambda client: client.start_tool("add", a=1), r"arguments are a dict, start_tool\(name, {'a': …}\)"),
+        (lambda client: client.call_tool("add", progress_handler=print), "here it is progress="),
+        (lambda client: client.call_tool("add", raise_on_error=False), "here it is check="),
+        (lambda client: client.call_tool("add", "a=1"), "arguments of tool add must be a dict, not str"),
+        (
+            lambda client: client.call_tool("add", object()),
+            "arguments of tool add must be a dict, not object",
+        ),
+        (lambda client: client.call_tool(None), "name of the tool must be a text, not NoneType"),
+        (lambda client: client.call_as("add", int), r"the order is call_as\(Type, name, key=value\)"),
+        (
+            lambda client: client.call("add", a="\ud800"),
+            "argument a of tool add cannot be sent as JSON: .*surrog",
+        ),
+        (lambda client: client.call_tool("add", {"a": 1}, timeout="5"), "number of seconds or None, not str"),
+        (lambda client: client.call_tool("add", {"a": 1}, timeout=-1), "0 or more seconds: -1"),
+        (
+            lambda client: client.call_tool("add", {"a": 1}, progress=3),
+            "progress must be a function, not int",
+        ),
+        (
+            lambda client: client.prompt("hello", name=3),
+            "argument name of prompt hello must be a text, not int",
+        ),
+        (lambda client: client.read(3), "the URI of a resource must be a text, not int"),
+        (lambda client: client.request(None), "the method must be a text, not NoneType"),
+        (lambda client: client.request("tools/list", [1]), "of tools/list must be a dict, not list"),
+        (lambda client: client.subscribe(["data://x"]), r"not list: write subscribe\(uri\)"),
+        (lambda client: client.listen(uris=[3]), "the URI of a resource must be a text, not int"),
+    ],
+)
+async def test_a_wrong_call(call: Callable[[Client], Any], fix: str) -> None:
+    async with Client(server) as client:
+        with pytest.raises((TypeError, ValueError), match=fix):
+            outcome = call(client)
+            if inspect.isawaitable(outcome):
+                await outcome
+        assert (await client.call("add", a=1)).text == "3"
 
 
 @pytest.mark.parametrize("method", ["call", "prompt"])
@@ -131,3 +199,21 @@ async def test_tracebacks_of_calls_are_short() -> None:
         with pytest.raises(assay.ServerError) as raised:
             await client.request("nothing")
     assert len(traceback.extract_tb(raised.value.__traceback__)) <= 3
+
+
+class _Log:
+    def __init__(self) -> None:
+        self.messages: list[object] = []
+
+    def take(self, message: object, prefix: str = "") -> None:
+        self.messages.append(message)
+
+    def __call__(self, message: object) -> None:
+        self.messages.append(message)
+
+
+@pytest.mark.parametrize(
+    "function", [_Log().take, _Log(), print, [].append, partial(_Log.take, _Log()), vars]
+)
+def test_functions_of_every_kind_are_taken(function: Any) -> None:
+    Client(server, on_log=function, on_state=function, elicitation=function)

@@ -252,3 +252,26 @@ async def test_without_restarts_a_dead_process_stays_dead() -> None:
         for _ in range(2):
             with pytest.raises(ServerDied):
                 await client.tools()
+
+
+async def test_a_command_that_echoes_its_input_is_named_at_once() -> None:
+    with pytest.raises(InvalidAnswer, match="sends back what it receives: is it an MCP server"):
+        async with Client(Stdio("cat")):
+            pass
+
+
+async def test_a_ping_before_the_answer_to_initialize_is_answered() -> None:
+    script = (
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    message = json.loads(line)\n"
+        "    if message.get('method') == 'initialize':\n"
+        '        print(\'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\', flush=True)\n'
+        "        assert json.loads(sys.stdin.readline())['result'] == {}\n"
+        "        result = {'protocolVersion': message['params']['protocolVersion'], 'capabilities': {},\n"
+        "                  'serverInfo': {'name': 'pinging', 'version': '1'}}\n"
+        "        print(json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'result': result}), flush=True)"
+    )
+    async with Client(python("-c", script), revision=HANDSHAKE[-1].date) as client:
+        assert client.server_info is not None
+        assert client.server_info.name == "pinging"

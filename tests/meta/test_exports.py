@@ -12,6 +12,7 @@ import assay.certify
 import assay.lab
 import assay.middleware
 import assay.sandbox
+import assay.store
 from tests.meta.tree import PACKAGE, ROOT, expect_none
 
 HEADING = re.compile(r"^### `([A-Za-z_]\w*)[^`]*`\s*$", re.MULTILINE)
@@ -40,6 +41,7 @@ def test_the_public_names_are_the_documented_ones() -> None:
         (assay.certify, "Certify from code"),
         (assay.middleware, "Middleware"),
         (assay.sandbox, "Sandbox"),
+        (assay.store, "Stores"),
     ],
 )
 def test_the_names_of_the_libraries_are_documented(package: ModuleType, section: str) -> None:

@@ -15,6 +15,7 @@ from assay.middleware import RateLimit
 from tests.driving.asgi import AsgiPeer
 from tests.driving.messages import request
 from tests.middleware.manual_clock import ManualClock
+from tests.store.backend import Backend
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
@@ -125,3 +126,31 @@ async def test_http_answers_503_with_the_time_to_wait() -> None:
 def test_numbers_must_be_positive(options: dict[str, Any]) -> None:
     with pytest.raises(RegistrationError, match=f"{next(iter(options))} must be greater than 0"):
         RateLimit(**{"requests": 1, **options})
+
+
+async def test_shared_rate_counts_the_requests_of_all_processes(backend: Backend) -> None:
+    servers = []
+    for _ in range(2):
+        server = Server("test", store=backend.url)
+        server.use(RateLimit(1, per=100, burst=3, shared=True))
+        await server.start()
+        servers.append(server)
+    assert [await is_served(server) for server in servers * 2] == [True, True, True, False]
+    assert await is_served(servers[1], "bob")
+    for server in servers:
+        await server.stop()
+
+
+async def test_shared_rate_is_counted_here_while_the_store_is_away(backend: Backend) -> None:
+    server = Server("test", store=backend.url)
+    server.use(RateLimit(1, per=100, burst=1, shared=True))
+    await server.start()
+    assert server.store is not None
+    await server.store.close()
+    assert [await is_served(server) for _ in range(2)] == [True, False]
+    await server.stop()
+
+
+async def test_shared_rate_without_a_store_is_that_of_the_process() -> None:
+    server, _ = limited(1, shared=True)
+    assert [await is_served(server) for _ in range(2)] == [True, False]

@@ -16,6 +16,7 @@ from assay import (
     ToolFailed,
 )
 from assay.model.content import Text
+from assay.model.error import MISSING_CAPABILITY
 from assay.model.result import ToolResult
 
 ACTING = "\x1b[31m\x9b2J\u202e\x07\r"
@@ -42,3 +43,13 @@ def test_no_text_of_a_server_acts_in_an_error(error: ClientError) -> None:
 
 def test_the_lines_of_an_error_stay_lines() -> None:
     assert str(ConnectionFailed("closed\n  not a message: x")) == "closed\n  not a message: x"
+
+
+def test_a_missing_capability_names_the_option() -> None:
+    error = ServerError(MISSING_CAPABILITY, "the client does not support elicitation")
+    assert str(error).endswith("elicitation (-32021); pass elicitation=, sampling= or roots= to Client")
+
+
+@pytest.mark.parametrize("text", ["no paper", "tool print failed: no paper"])
+def test_a_failure_names_the_tool_once(text: str) -> None:
+    assert str(ToolFailed("print", ToolResult([Text(text)]))) == "tool print failed: no paper"

@@ -49,8 +49,8 @@ class Stores:
         url, prefix = read_prefix(RedisBackend(self._redis_port).url)
         return RedisStore(url, prefix, limits, idle_timeout=idle_timeout, clock=clock)
 
-    async def shared(self, clock: ManualClock | None = None, limits: Limits | None = None) -> SharedStore:
-        store = await self.store(clock, limits=limits)
+    async def shared(self, clock: ManualClock | None = None, idle_timeout: float = 60.0) -> SharedStore:
+        store = await self.store(clock, idle_timeout)
         assert isinstance(store, SharedStore)
         return store
 

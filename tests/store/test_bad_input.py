@@ -123,9 +123,11 @@ async def test_file_of_a_newer_version(tmp_path: Path) -> None:
 
 async def test_file_that_others_can_read(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
-    path.touch(0o644)
+    path.touch()
     path.chmod(0o644)
     assert f"is readable for other users; chmod 600 {path}" in await failure(f"sqlite:///{path}")
+    path.write_text("the password file, named by mistake")
+    assert "it is not an SQLite file; name another file" in await failure(f"sqlite:///{path}")
 
 
 async def test_file_is_created_for_its_owner_only(tmp_path: Path) -> None:

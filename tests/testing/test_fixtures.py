@@ -161,7 +161,7 @@ def test_the_same_test_runs_in_memory_and_on_a_process(
 MISTAKES = """
 import pytest
 import shop
-from assay import Server
+from assay import Server, Stdio
 
 mark = pytest.mark.assay_server
 IN_SHOP = mark("shop:server")
@@ -196,6 +196,15 @@ def test_async_client(assay_client): ...
 
 @IN_SHOP
 async def test_without_mark(assay_client): ...
+
+NO_PROGRAM = mark(Stdio("no-such-program"))
+
+@NO_PROGRAM
+@pytest.mark.asyncio
+async def test_not_there(assay_client): ...
+
+@NO_PROGRAM
+def test_not_there_without_async(assay_sync_client): ...
 """
 TEXTS = (
     "no server to test: name it with",
@@ -208,6 +217,8 @@ TEXTS = (
     "a Server object cannot run in another process: name it",
     "use assay_sync_client in this one",
     "mark the test with @pytest.mark.asyncio",
+    "assay_client cannot be opened: cannot start no-such-program",
+    "assay_sync_client cannot be opened: cannot start no-such-program",
 )
 
 

@@ -149,3 +149,11 @@ def test_a_sync_client_of_a_recording_client_records() -> None:
     with SyncClient.of(RecordingClient(server, recorder=recorder)) as client:
         client.call_tool("fail", check=False)
     assert recorder.assert_called("fail").result.is_error
+
+
+async def test_arguments_that_are_no_dict_are_refused_and_not_recorded() -> None:
+    recorder = Recorder()
+    async with RecordingClient(Server("empty"), recorder=recorder) as client:
+        with pytest.raises(TypeError, match="arguments of tool add must be a dict, not str"):
+            await client.call_tool("add", "a=1")  # type: ignore[arg-type]
+    recorder.assert_not_called()

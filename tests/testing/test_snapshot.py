@@ -120,6 +120,11 @@ async def test_a_server_without_a_list_has_an_empty_one(tmp_path: Path) -> None:
     assert lists["prompts"] == lists["resources"] == lists["templates"] == []
 
 
+def test_comparing_with_a_snapshot_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"write `await assay_snapshot\(assay_client, 'tools'\)`"):
+        assert Snapshot(tmp_path / "lists") == []
+
+
 def test_an_unknown_list_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no list of 'tool': one of tools, resources, templates, prompts"):
         Snapshot(tmp_path / "x")(SyncClient(server()), "tool")

@@ -174,3 +174,45 @@ async def test_unknown_position_is_refused(backend: Backend, position: str) -> N
     async with workers(backend, 1) as serving:
         client = await opened(serving.apps[0])
         assert (await client.send("GET", headers={"last-event-id": position})).status == 400
+
+
+async def test_state_of_a_principal_without_a_session_is_read_at_the_next_process(backend: Backend) -> None:
+    async with workers(backend) as serving:
+        for number in range(6):
+            client = AsgiPeer(serving.apps[number % 2], principal="ada")
+            answer = await client.call("note_down", text=str(number))
+            assert answer.json["result"]["content"][0]["text"] == ",".join(map(str, range(number + 1)))
+        other = await AsgiPeer(serving.apps[0], principal="eve").call("note_down", text="x")
+        assert other.json["result"]["content"][0]["text"] == "x"
+
+
+async def test_call_on_a_stream_is_answered_while_the_store_is_away(backend: Backend) -> None:
+    async with workers(backend, 1) as serving:
+        client = await opened(serving.apps[0])
+        stream = client.begin("POST", call("talk", "t"))
+        await stream.message()
+        store = serving.workers[0].server.store
+        assert store is not None
+        await store.close()
+        serving.workers[0].release.set()
+        rest = await stream.messages()
+        assert [each.get("id") for each in rest] == [None, None, "t"]
+        await store.start()
+        first = stream.sse.last_event_id
+        resumed = client.begin("GET", headers={"last-event-id": first})
+        assert [each["id"] for each in await resumed.messages()] == ["t"]
+
+
+async def test_messages_that_belong_to_no_request_wait_for_the_store(backend: Backend) -> None:
+    async with workers(backend, 1) as serving:
+        client = await opened(serving.apps[0])
+        stream = client.begin("GET")
+        await stream.started()
+        (live,) = serving.apps[0]._sessions._cached.values()
+        store = serving.workers[0].server.store
+        assert store is not None
+        await store.close()
+        for number in range(3):
+            live.session.post(b'{"jsonrpc":"2.0","method":"m%d"}' % number)
+        await store.start()
+        assert [(await stream.message())["method"] for _ in range(3)] == ["m0", "m1", "m2"]

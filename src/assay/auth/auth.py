@@ -20,6 +20,7 @@ from .signature import ALGORITHMS
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
 
+    from .guard import Once
     from .protected import Protected
 
 TYPES: Final = ("at+jwt", "jwt", None)
@@ -113,9 +114,11 @@ class Auth:
             dpop_bound_access_tokens_required=self.dpop.required,
         )
 
-    def protect(self, app: Application) -> Protected:
-        """Wrap the application so that only authorized requests reach it."""
+    def protect(self, app: Application, once: Once | None = None) -> Protected:
+        """Wrap the application so that only authorized requests reach it. Where several processes serve it,
+        `once` notes used proofs for all of them: it takes a key and a time, and returns whether the key is
+        new."""
         from .guard import Guard
         from .protected import Protected
 
-        return Protected(app, Guard(self))
+        return Protected(app, Guard(self, once))

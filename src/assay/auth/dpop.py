@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from math import inf
 from os import urandom
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .address import target
 from .error import NEED_NONCE, AuthorizationError, bad_proof
@@ -82,6 +82,13 @@ class ReplayCache:
         return True
 
 
+class UsedProof(NamedTuple):
+    """A proof that this process has not seen before. Others may have."""
+
+    key: bytes
+    expires: float
+
+
 class Proofs:
     """Verifies DPoP proofs."""
 
@@ -91,7 +98,9 @@ class Proofs:
         self.nonces = Nonces(settings.nonce_key, settings.window, clock) if settings.nonce else None
         self._replays = ReplayCache(settings.remembered)
 
-    def check(self, proofs: Sequence[bytes], token: bytes, bound_to: str, request: tuple[str, str]) -> None:
+    def check(
+        self, proofs: Sequence[bytes], token: bytes, bound_to: str, request: tuple[str, str]
+    ) -> UsedProof:
         """Verify the one proof of a request; `request` is its method and URL, as the client sees them.
 
         Raises:
@@ -106,7 +115,7 @@ class Proofs:
         issued = self._check_time(claims.get("iat"))
         if self.nonces is not None and not self.nonces.accepts(claims.get("nonce")):
             raise AuthorizationError(NEED_NONCE, "the proof must carry the nonce that comes with this answer")
-        self._check_replay(claims.get("jti"), bound_to, issued)
+        return self._check_replay(claims.get("jti"), bound_to, issued)
 
     def _check_request(self, claims: dict[str, Any], token: bytes, request: tuple[str, str]) -> None:
         method, url = request
@@ -131,12 +140,13 @@ class Proofs:
             raise bad_proof("the proof was not issued just now")
         return issued
 
-    def _check_replay(self, jti: Any, holder: str, issued: float) -> None:
+    def _check_replay(self, jti: Any, holder: str, issued: float) -> UsedProof:
         if not isinstance(jti, str) or not jti:
             raise bad_proof("the proof has no unique id: jti")
         key = sha256(f"{holder} {jti}".encode("utf-8", "surrogatepass")).digest()
         if not self._replays.add(key, issued, self._clock() - self._settings.window):
             raise bad_proof("the proof was used before")
+        return UsedProof(key, issued + self._settings.window)
 
 
 def open_proof(text: str, holder: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class AuthorizationError(Exception):
 
 
 class Unavailable(Exception):
-    """The token cannot be verified, because the authorization server cannot be reached."""
+    """The token cannot be verified, because the authorization server or the store cannot be reached."""
 
 
 def bad_token(reason: str) -> AuthorizationError:

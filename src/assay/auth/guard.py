@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
+
+from assay.model.error import StoreAway
 
 from .auth import Auth
 from .cache import ExpiringCache
 from .certificate import certificate_thumbprint
 from .credentials import DPOP, Credentials
-from .dpop import Proofs
-from .error import INSUFFICIENT_SCOPE, AuthorizationError, bad_token
+from .dpop import Proofs, UsedProof
+from .error import INSUFFICIENT_SCOPE, AuthorizationError, Unavailable, bad_proof, bad_token
 from .grant import Grant
 from .introspection import Introspection, IntrospectionClient
 from .signature import looks_like_jwt, parse_token
@@ -32,9 +34,14 @@ class RequestInfo(NamedTuple):
     """The client's certificate in PEM, from the TLS layer."""
 
 
+Once = Callable[[bytes, float], Awaitable[bool]]
+"""Notes a key until a time; false if any process has noted it before."""
+
+
 class Guard:
-    def __init__(self, auth: Auth) -> None:
+    def __init__(self, auth: Auth, once: Once | None = None) -> None:
         self.auth = auth
+        self._once = once
         self._clock = auth.clock
         self._rules = auth.rules
         self._required = frozenset(auth.scopes)
@@ -67,8 +74,18 @@ class Guard:
             await self._ring.refresh_if_due()  # changed keys clear the cache
         token = credentials.token
         grant = self._verified.get(sha256(token).digest(), self._clock()) or await self._verify(token)
-        self._check(grant, credentials, request)
+        proof = self._check(grant, credentials, request)
+        if proof is not None and self._once is not None:
+            await self._check_elsewhere(proof, self._once)
         return grant
+
+    async def _check_elsewhere(self, proof: UsedProof, once: Once) -> None:
+        try:
+            is_new = await once(proof.key, proof.expires)
+        except StoreAway as error:
+            raise Unavailable("the store that knows used proofs is away") from error
+        if not is_new:
+            raise bad_proof("the proof was used before")
 
     async def _verify(self, token: bytes) -> Grant:
         text = token.decode("ascii")
@@ -106,20 +123,22 @@ class Guard:
                 return claims
         raise bad_token("the signature of the token is invalid")
 
-    def _check(self, grant: Grant, credentials: Credentials, request: RequestInfo) -> None:
+    def _check(self, grant: Grant, credentials: Credentials, request: RequestInfo) -> UsedProof | None:
+        proof = None
         if credentials.scheme == DPOP or grant.key is not None or self.auth.dpop.required:
             # A bound token sent as Bearer is refused, or a thief could omit the proof (RFC 9449, 7.2).
-            self._check_holder(grant, credentials, request)
+            proof = self._check_holder(grant, credentials, request)
         if grant.certificate is not None:  # RFC 8705, 3
             presented = certificate_thumbprint(request.certificate) or ""
             if not hmac.compare_digest(presented.encode(), grant.certificate.encode()):
                 raise bad_token("the token is bound to another client certificate")
         if not self._required <= grant.scopes:
             raise AuthorizationError(INSUFFICIENT_SCOPE, "the token lacks a required scope")
+        return proof
 
-    def _check_holder(self, grant: Grant, credentials: Credentials, request: RequestInfo) -> None:
+    def _check_holder(self, grant: Grant, credentials: Credentials, request: RequestInfo) -> UsedProof:
         if grant.key is None:
             raise bad_token("the token is not bound to a key")
         if credentials.scheme != DPOP:
             raise bad_token("the token is bound to a key: send it as DPoP, with a proof")
-        self.proofs.check(request.proofs, credentials.token, grant.key, (request.method, request.url))
+        return self.proofs.check(request.proofs, credentials.token, grant.key, (request.method, request.url))

@@ -19,6 +19,8 @@ from assay.model.content import Text
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from assay.model.question import ElicitationRequest, SamplingRequest
 
+from .hint import check_function
+
 T = TypeVar("T")
 if TYPE_CHECKING:  # evaluating them would take longer than the rest of this module
     SamplingHandler = Callable[[SamplingRequest], Awaitable[Sampled | str] | Sampled | str]
@@ -100,7 +102,8 @@ class Handlers(Struct, frozen=True):
         if self.roots is None:
             raise _unhandled("roots")
         roots = await _result(self.roots()) if callable(self.roots) else self.roots
-        return RootsAnswer([_read_root(item) for item in roots])
+        problem = "the roots function must return a list of Root, str or Path"
+        return RootsAnswer([_read_root(item) for item in _check_roots(roots, problem)])
 
 
 _ANSWERS: Mapping[str, Callable[[Handlers, Raw], Awaitable[Any]]] = {
@@ -152,8 +155,18 @@ def read_roots(roots: Roots | None) -> Roots | None:
     Raises:
         TypeError: neither a list nor a function.
     """
-    if roots is None or callable(roots):
+    if roots is None:
+        return None
+    if callable(roots):
+        check_function("roots", roots, 0)
         return roots
+    return _check_roots(roots, "roots must be a list of Root, str or Path, or a function that returns one")
+
+
+def _check_roots(roots: Any, problem: str) -> list[RootItem]:
     if isinstance(roots, str) or not isinstance(roots, Iterable):
-        raise TypeError("roots must be a list of Root, str or Path, or a function that returns one")
-    return list(roots)
+        raise TypeError(problem)
+    checked = list(roots)
+    if not all(isinstance(item, Root | str | os.PathLike) for item in checked):
+        raise TypeError(problem)
+    return checked

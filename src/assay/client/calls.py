@@ -19,7 +19,7 @@ from assay.model.error import HEADER_MISMATCH
 from assay.model.result import CompleteResult, Completion, PromptResult, ReadResult, ToolResult
 
 from .callback import Callback
-from .hint import refuse_positional, unencodable
+from .hint import check_call, check_text, refuse_positional, unencodable
 from .listing import collect, decode_result
 from .number import check_numbers
 from .output import Outputs
@@ -59,6 +59,7 @@ class Calls(ABC):
         Raises:
             ClientError: no answer, or an error.
         """
+        check_text("the method", method, "write request('tools/list')")
         if params:
             check_numbers(params, f"of {method}")
         return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress, idempotent))
@@ -123,6 +124,8 @@ class Calls(ABC):
         """
         if positional:
             refuse_positional("call_as")
+        if type(name) is not str:
+            check_text("the name of the tool", name, "the order is call_as(Type, name, key=value)")
         return as_type(await self.call_tool(name, arguments), expected, name)
 
     async def call_tool(
@@ -135,6 +138,7 @@ class Calls(ABC):
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
         idempotent: bool | None = None,
+        **others: Never,
     ) -> ToolResult:
         """Call a tool, with options.
 
@@ -151,20 +155,19 @@ class Calls(ABC):
                 `idempotentHint`.
 
         Raises:
-            ValueError: an argument has NaN or an infinity, which JSON cannot express.
+            TypeError, ValueError: an argument cannot be expressed in JSON, such as NaN or an infinity.
             ToolFailed: the tool reported a failure; also a `ToolError`.
             ClientError: no answer, or an error.
         """
+        if others or type(name) is not str:
+            check_call("call_tool", name, others)
         params: dict[str, Any] = {"name": name, "arguments": arguments if arguments is not None else {}}
         if meta is not None:
             params["_meta"] = dict(meta)
         if arguments:
             check_numbers(arguments, f"of tool {name}")
         raw = await self._call_tool(params, timeout, progress, idempotent)
-        try:
-            result = _tool_result_decoder()(raw)
-        except (msgspec.DecodeError, RecursionError):
-            result = decode_result(raw, ToolResult, f"tools/call of {name}")
+        result = _tool_result(raw, name)
         if result.is_error and check:
             raise ToolFailed(name, result)
         if self._outputs.schemas:
@@ -180,6 +183,7 @@ class Calls(ABC):
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
         idempotent: bool | None = None,
+        **others: Never,
     ) -> RunningCall:
         """Call a tool whose progress is an asynchronous iterator. Options as for `call_tool`.
 
@@ -190,6 +194,7 @@ class Calls(ABC):
         """
         from .running_call import RunningCall
 
+        check_call("start_tool", name, others)
         return RunningCall(
             lambda progress: self.call_tool(
                 name,
@@ -214,10 +219,10 @@ class Calls(ABC):
         except ServerError as error:
             if not await self._may_help(error):
                 raise
-        except TypeError as error:
+        except (TypeError, UnicodeEncodeError) as error:
             problem = unencodable(params["name"], params["arguments"])
             if problem:
-                raise TypeError(problem) from error
+                raise (TypeError if isinstance(error, TypeError) else ValueError)(problem) from error
             raise
         return await self._request("tools/call", params, timeout, progress, idempotent)
 
@@ -237,6 +242,7 @@ class Calls(ABC):
             ServerError: the server has no such resource.
             ClientError: no answer.
         """
+        check_text("the URI of a resource", uri, "write str(uri)")
         raw = await self._cache.read(
             uri, lambda: self._request("resources/read", {"uri": uri}, timeout), fresh
         )
@@ -251,6 +257,8 @@ class Calls(ABC):
         """
         if positional:
             refuse_positional("prompt")
+        for argument, value in arguments.items():
+            check_text(f"argument {argument} of prompt {name}", value, "write str(…), or leave it out")
         raw = await self._request("prompts/get", {"name": name, "arguments": arguments})
         return decode_result(raw, PromptResult, "prompts/get")
 
@@ -332,6 +340,13 @@ class Calls(ABC):
     @property
     @abstractmethod
     def _ping_method(self) -> str: ...
+
+
+def _tool_result(raw: Raw, name: str) -> ToolResult:
+    try:
+        return _tool_result_decoder()(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return decode_result(raw, ToolResult, f"tools/call of {name}")
 
 
 @cache

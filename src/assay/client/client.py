@@ -18,7 +18,7 @@ from assay.model.version import VERSION
 from .callback import Callback
 from .calls import DEFAULT, Calls
 from .change_hub import ChangeHub
-from .hint import NamesOfOthers, NeedsAsync, check_options
+from .hint import NamesOfOthers, NeedsAsync, check_options, check_text, check_types, read_level
 from .life import Life, SentRequest
 from .log import client_logger
 from .output import Outputs
@@ -113,6 +113,8 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
     ) -> None:
         check_options(timeout, sampling=sampling, elicitation=elicitation)
         check_options(None, on_log=on_log, on_change=on_change, on_state=on_state)
+        check_types(limits=(limits, ClientLimits), retry=(retry, Retry), tls=(tls, ssl.SSLContext))
+        check_types(name=(name, str), version=(version, str), headers=(headers, Mapping))
         self.limits = limits or ClientLimits()
         self.timeout = timeout
         self._outputs = Outputs(self.limits)
@@ -125,7 +127,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         self._cache = ResultCache(self.limits, principal=self._token)
         self._hub = ChangeHub()
         self._hub.observers += (self._cache.observe, self._outputs.observe)
-        notices = Notices(on_log, on_change, log_level or (None if on_log is None else "info"))
+        notices = Notices(on_log, on_change, read_level(log_level, on_log))
         handlers = _make_handlers(sampling, elicitation, roots, capabilities)
         settings = _make_settings(self, Implementation(name, version), handlers, notices, revision)
         super().__init__(make_link, settings, policy, on_state)
@@ -249,7 +251,10 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         from .changes import Changes, Source
         from .listening import Interest, check_kinds
 
-        interest = Interest(check_kinds(kinds), frozenset(uris))
+        wanted = (uris,) if isinstance(uris, str) else tuple(uris)
+        for uri in wanted:
+            check_text("the URI of a resource", uri, "write subscribe(uri), or subscribe(*uris)")
+        interest = Interest(check_kinds(kinds), frozenset(wanted))
         return Changes(Source(self._hub, self.limits, self.timeout, self._usable_session), interest)
 
     async def roots_changed(self) -> None:
@@ -272,7 +277,10 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
             raise ClientClosed
         if get_running_loop() is not self._loop:
             raise ClientError(OTHER_LOOP)
-        options = CallOptions(self.timeout if timeout is DEFAULT else timeout, progress)
+        if timeout is DEFAULT and progress is None:
+            options = CallOptions(self.timeout)
+        else:
+            options = self._call_options(timeout, progress)
         failure: ClientError | None = None
         visited = False
         if not self._is_troubled:
@@ -291,6 +299,13 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
                 raise error.with_traceback(None)  # noqa: B904
             return await self._open_one.request(method, params, options)
 
+    def _call_options(self, timeout: float | None, progress: Callback | None) -> CallOptions:
+        if timeout is not DEFAULT:
+            check_options(timeout)
+        if progress is not None:
+            check_options(None, progress=progress)
+        return CallOptions(self.timeout if timeout is DEFAULT else timeout, progress)
+
     async def _has_visited(self, error: ClientError, options: CallOptions) -> bool:
         """Whether the user has visited the pages that this refusal asks for, so that the request may be sent
         again."""
@@ -306,6 +321,7 @@ def _make_handlers(
 ) -> Handlers:
     from .answer import Handlers, read_roots
 
+    check_types(capabilities=(capabilities, Mapping))
     return Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
 
 

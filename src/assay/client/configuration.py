@@ -102,6 +102,7 @@ class _Entry:
     def read(self) -> ServerEntry:
         settings = self._settings
         if ("command" in settings) == ("url" in settings):
+            self._check_keys(STDIO_KEYS | URL_KEYS)
             raise self._problem("write either command, for a process, or url")
         is_process = "command" in settings
         self._check_keys(STDIO_KEYS if is_process else URL_KEYS)

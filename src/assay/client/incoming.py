@@ -31,6 +31,11 @@ PROGRESS_CHARACTERS: Final = 4096
 """Of the message of a progress report: many may wait."""
 URI_CHARACTERS: Final = 8192
 """Of a URI in an announced change: many may wait."""
+OPENING: Final = frozenset({"server/discover", "initialize"})
+"""Only clients send these."""
+ECHO: Final = (
+    "the server sends back what it receives: is it an MCP server, and is no terminal in between (ssh -tt)?"
+)
 CHANGES: Final = {
     "notifications/tools/list_changed": Change("tools"),
     "notifications/prompts/list_changed": Change("prompts"),
@@ -190,7 +195,9 @@ class Incoming:
         # A copy, because the original refers to the whole message.
         params = Raw(b"{}") if isinstance(message.params, UnsetType) else message.params.copy()
         size = len(memoryview(params))
-        if message.method == "ping":
+        if message.method in OPENING:
+            self._tasks.fail(request_id, InvalidAnswer(ECHO))
+        elif message.method == "ping":
             self._reply_soon(Reply(request_id, {}))
         elif self._is_busy(request_id, size):
             busy = RpcError(INVALID_REQUEST, f"too many questions at once: limit {self._most_questions}")

@@ -31,6 +31,7 @@ class Conversation(Protocol):
     """A connection that is open, but without a revision."""
 
     link: Link
+    offered: Revision
 
     async def exchange(self, method: str, params: dict[str, Any] | None, revision: Revision) -> Raw: ...
 
@@ -100,7 +101,7 @@ async def _agree(conversation: Conversation, settings: Settings) -> Agreement:
 async def _try(conversation: Conversation, attempt: Attempt, settings: Settings) -> Raw | Refusal:
     if attempt.fresh:
         await conversation.renew()
-    link = conversation.link
+    link, conversation.offered = conversation.link, attempt.revision
     is_probe = attempt.method == "server/discover" and settings.pinned is None
     # A handshake may follow. Over HTTP each request has its own answer, so silence is no reason for one.
     patience = settings.limits.probe_timeout if is_probe and not link.is_stateless else None

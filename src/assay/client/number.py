@@ -8,15 +8,19 @@ from typing import Any, Final
 
 import msgspec
 
+NEVER_OBJECTS: Final = (str, bytes, int, float, list, tuple, set, frozenset)
 PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
 def check_numbers(arguments: Mapping[str, Any], owner: str) -> None:
     """
     Raises:
+        TypeError: these are no arguments.
         ValueError: an argument is, or has, a number that JSON cannot express.
     """
     if not isinstance(arguments, Mapping):
+        if isinstance(arguments, NEVER_OBJECTS):
+            raise TypeError(f"the arguments {owner} must be a dict, not {type(arguments).__name__}")
         return  # what encodes it refuses it
     for name, value in arguments.items():
         kind = type(value)

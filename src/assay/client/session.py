@@ -27,6 +27,7 @@ from assay.model.error import RpcError
 from assay.model.jsonrpc import Envelope, ErrorBody, Notification, Outcome, Request
 from assay.protocol.correlation import Correlation
 from assay.protocol.opening import ROOTS_CHANGED, Agreement, declaration
+from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Asking, Opening, Revision
 from assay.transport.client.port import Link
 
@@ -90,6 +91,8 @@ class Session:
         self._deadlines = Deadlines()
         self._meta: Raw | None = None
         self.agreement: Agreement | None = None
+        self.offered = HANDSHAKE[-1]
+        """The revision of the last attempt to agree, for answers before the agreement."""
         self.is_closed = False
         self.is_lost = False
         self._why_lost: Callable[[], ClientError] = ClientClosed
@@ -313,7 +316,8 @@ class Session:
         self.link.learn(tools)
 
     async def _answer(self, outcome: Outcome) -> None:
-        await self.link.send(outcome, self.agreed.revision)
+        # A server may send a ping before it has answered `initialize` (basic/lifecycle#initialization).
+        await self.link.send(outcome, self.agreement.revision if self.agreement else self.offered)
 
     # What the link receives.
 

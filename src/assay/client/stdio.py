@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Never
 
 from assay.transport.client.command import Command, end, start
 
 if TYPE_CHECKING:
     from subprocess import Popen
+
+WORDS: Final = "Stdio takes the program and its arguments as separate words: Stdio('uvx', 'name')"
 
 
 class Stdio:
@@ -36,11 +38,12 @@ class Stdio:
         env: Mapping[str, str] | None = None,
         cwd: str | PathLike[str] | None = None,
         inherit_env: bool = False,
+        **others: Never,
     ) -> None:
+        if others:
+            raise TypeError(f"Stdio has no option {next(iter(others))}=: {WORDS}")
         if not command or not all(isinstance(word, str | PathLike) for word in command):
-            raise TypeError(
-                "Stdio takes the program and its arguments as separate words: Stdio('uvx', 'name')"
-            )
+            raise TypeError(WORDS)
         for name, value in (env or {}).items():
             if not isinstance(name, str) or not isinstance(value, str):
                 raise TypeError(f"env must have texts: {name!r} is {type(value).__name__}")

@@ -181,6 +181,7 @@ class SyncClient(NamesOfOthers, NeedsNoAsync):
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
         idempotent: bool | None = None,
+        **others: Never,
     ) -> ToolResult:
         """Call a tool, with options; see `Client.call_tool`."""
         work = self._client.call_tool(
@@ -191,6 +192,7 @@ class SyncClient(NamesOfOthers, NeedsNoAsync):
             check=check,
             meta=meta,
             idempotent=idempotent,
+            **others,
         )
         return self._run(work)
 
@@ -203,13 +205,14 @@ class SyncClient(NamesOfOthers, NeedsNoAsync):
         check: bool = True,
         meta: Mapping[str, Any] | None = None,
         idempotent: bool | None = None,
+        **others: Never,
     ) -> SyncCall:
         """Call a tool whose progress is an iterator; see `Client.start_tool`."""
         from .sync_iterator import SyncCall
 
         async def start() -> RunningCall:
             return self._client.start_tool(
-                name, arguments, timeout=timeout, check=check, meta=meta, idempotent=idempotent
+                name, arguments, timeout=timeout, check=check, meta=meta, idempotent=idempotent, **others
             )
 
         return SyncCall(self._run, self._run(start()))

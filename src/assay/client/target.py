@@ -91,7 +91,7 @@ def link_factory(target: Any, limits: ClientLimits, options: HttpOptions) -> Cal
         raise TypeError("headers=, tls= and proxy= are for servers with a URL")
     if isinstance(target, Stdio):
         return _child_links(target, limits)
-    if hasattr(target, "open_session") and hasattr(target, "handle"):
+    if hasattr(target, "open_session") and hasattr(target, "handle") and not isinstance(target, type):
         from assay.transport.client.memory import MemoryLink
 
         return lambda: MemoryLink(target, limits)

@@ -6,15 +6,22 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from math import ceil
 from time import monotonic
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
 
-from assay.model.error import Busy, RegistrationError
+from assay.model.error import Busy, RegistrationError, StoreAway
+from assay.protocol.principal import digest
 from assay.server.middleware.call import MiddlewareCall, Next, Result
 
 ROUNDING: Final = 1e-9
 """Part of a token that the sums of many fractions may differ by."""
+
+
+class Buckets(Protocol):
+    """Token buckets of several processes: the `limits` of a store."""
+
+    async def take(self, key: str, rate: float, burst: float) -> float: ...
 
 
 class _Bucket(Struct):
@@ -32,6 +39,8 @@ class RateLimit:
         requests: How many requests are allowed in each period.
         per: The length of the period in seconds.
         burst: How many requests are allowed at once, after a pause; by default those of one period.
+        shared: Count the requests at all processes that use the server's store. Each one then takes a step in
+            the store. While that is away, each process counts on its own.
         callers: How many callers are remembered. The one that has been silent for longest is forgotten first.
         key: Returns what identifies the caller of a request, instead.
         clock: Returns seconds.
@@ -43,6 +52,7 @@ class RateLimit:
         *,
         per: float = 1.0,
         burst: int | None = None,
+        shared: bool = False,
         callers: int = 10_000,
         key: Callable[[MiddlewareCall], Hashable] | None = None,
         clock: Callable[[], float] = monotonic,
@@ -57,6 +67,7 @@ class RateLimit:
                 raise RegistrationError(f"RateLimit: {name} must be greater than 0: {value}")
         self._rate = requests / per
         self._burst = burst
+        self._is_shared = shared
         self._callers = callers
         self._key = key or _caller
         self._clock = clock
@@ -64,10 +75,19 @@ class RateLimit:
         self._reason = f"rate limit exceeded: {requests:g} in {per:g} s"
 
     async def __call__(self, call: MiddlewareCall, next: Next[Result]) -> Result:
-        seconds = self._take(self._key(call))
+        store = call.server_call.services.server.store if self._is_shared else None
+        key = self._key(call)
+        seconds = self._take(key) if store is None else await self._take_everywhere(key, store.limits)
         if seconds:
             raise Busy(self._reason, retry_after=round(seconds, 3))
         return await next(call)
+
+    async def _take_everywhere(self, key: Hashable, limits: Buckets) -> float:
+        name = digest([repr(key), self._rate, self._burst])
+        try:
+            return await limits.take(name, self._rate, self._burst)
+        except StoreAway:
+            return self._take(key)
 
     def _take(self, key: Hashable) -> float:
         """Take a token; if there is none, the seconds until there is one."""

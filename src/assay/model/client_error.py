@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from .error import AssayError, RpcError, ToolError
+from .error import MISSING_CAPABILITY, AssayError, RpcError, ToolError
 
 if TYPE_CHECKING:
     from .result import ToolResult
@@ -150,6 +150,9 @@ class Timeout(ClientError, TimeoutError):
     """No answer in time. The server was asked to cancel the request."""
 
 
+NEEDS_HANDLER: Final = "; pass elicitation=, sampling= or roots= to Client"
+
+
 class ServerError(ClientError, RpcError):
     """The server answered with a JSON-RPC error: `code`, `message`, `data`. `status` is the HTTP status, if
     the error came with one."""
@@ -159,7 +162,8 @@ class ServerError(ClientError, RpcError):
         self.status = status
 
     def __str__(self) -> str:
-        return f"{visible(self.message)} ({self.code})"
+        hint = NEEDS_HANDLER if self.code == MISSING_CAPABILITY else ""
+        return f"{visible(self.message)} ({self.code}){hint}"
 
 
 class ToolFailed(ClientError, ToolError):
@@ -171,7 +175,8 @@ class ToolFailed(ClientError, ToolError):
         self.result = result
 
     def __str__(self) -> str:
-        return f"tool {visible(self.tool)} failed: {visible(self.result.text or 'no reason given')}"
+        prefix, reason = f"tool {visible(self.tool)} failed", visible(self.result.text or "no reason given")
+        return reason if reason.startswith(prefix) else f"{prefix}: {reason}"
 
 
 class InvalidAnswer(ClientError):

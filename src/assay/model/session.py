@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, field
@@ -33,17 +34,19 @@ def merged(base: SessionRecord, mine: SessionRecord, theirs: SessionRecord) -> S
     """A version that another process has stored, with the changes that this process has made since `base`."""
     before, own = set(base.subscriptions), set(mine.subscriptions)
     subscriptions = (set(theirs.subscriptions) | (own - before)) - (before - own)
-    state = {
-        key: data
-        for key, data in theirs.client_state.items()
-        if key in mine.client_state or key not in base.client_state
-    }
-    state |= {key: data for key, data in mine.client_state.items() if base.client_state.get(key) != data}
     return replace(
         theirs,
         log_level=theirs.log_level if mine.log_level == base.log_level else mine.log_level,
         subscriptions=sorted(subscriptions),
         state=theirs.state if mine.state == base.state else mine.state,
-        client_state=state,
+        client_state=merged_state(base.client_state, mine.client_state, theirs.client_state),
         listening=theirs.listening or mine.listening,
     )
+
+
+def merged_state(
+    base: Mapping[str, bytes], mine: Mapping[str, bytes], theirs: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """Another version of values by key, with the changes that were made to `base` here."""
+    left = {key: data for key, data in theirs.items() if key in mine or key not in base}
+    return left | {key: data for key, data in mine.items() if base.get(key) != data}

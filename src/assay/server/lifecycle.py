@@ -130,12 +130,20 @@ class Lifecycle:
 
     @asynccontextmanager
     async def _connect_store(self) -> AsyncIterator[None]:
+        from assay.server.calls.stored_state import StoredStates
+
         from .store_link import StoreLink
 
         assert self.store is not None
+        states = self._services.client_states
         async with StoreLink(self.store, self.notifier).connected():
             self._move_tasks()
-            yield
+            if self.store.is_shared:
+                states.stored = StoredStates(self.store.state, self.limits)
+            try:
+                yield
+            finally:
+                states.stored = None
 
     def _move_tasks(self) -> None:
         raise NotImplementedError

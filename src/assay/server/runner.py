@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Unpack
 
+from assay.model.error import StoreAway
+
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
+    from assay.store.port import Store
     from assay.transport.asgi.build import HttpOptions, RunOptions
 
-    from .runnable import Runnable
+    from .runnable import Once, Runnable
 
 
 def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
@@ -22,14 +25,33 @@ def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
     # Not `setdefault`, which would create a store even if there is one.
     is_shared = server.store is not None and server.store.is_shared
     if not is_shared or "session_store" in options or "event_store" in options:
+        own = None if is_shared else server.store
         if "session_store" not in options:
-            options["session_store"] = MemorySessions()
+            options["session_store"] = MemorySessions() if own is None else own.sessions
         if "event_store" not in options:
-            options["event_store"] = MemoryEvents(total_bytes=server.limits.event_bytes)
+            memory = MemoryEvents(total_bytes=server.limits.event_bytes) if own is None else own.events
+            options["event_store"] = memory
     app: Application = build(server, **options)
     for middleware in reversed(server.middlewares):
         app = middleware.publish(app)
-    return app if server.auth is None else server.auth.protect(app)
+    if server.auth is None:
+        return app
+    return server.auth.protect(app, once=_once(server, server.store) if is_shared and server.store else None)
+
+
+def _once(server: Runnable, store: Store) -> Once:
+    """Notes keys that may be used once by any of the processes that share the store."""
+
+    async def once(key: bytes, expires: float) -> bool:
+        from assay.store.port import StoreFull
+
+        await server.start()  # the store with it, where the host of the application has not
+        try:
+            return await store.replay.add(key, expires)
+        except StoreFull as error:
+            raise StoreAway(str(error)) from None
+
+    return once
 
 
 def run(server: Runnable, transport: str, **options: Unpack[RunOptions]) -> None:

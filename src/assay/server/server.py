@@ -30,8 +30,8 @@ from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Revision
 from assay.revisions.served import Served, read_served
 from assay.server.calls.call import Call
-from assay.server.calls.client_state import ClientStates
 from assay.server.calls.source import SYSTEM, Sources
+from assay.server.calls.state_lookup import ClientStates
 from assay.server.components.component import Components, make_components
 from assay.server.components.required_scope import read_method_scopes
 from assay.server.components.resource import Access
@@ -61,7 +61,6 @@ from .typed_scope import S, ScopeTyped
 if TYPE_CHECKING:
     from assay.server.tasks.service import Tasks
 
-if TYPE_CHECKING:
     from .runnable import AuthProvider
 
 

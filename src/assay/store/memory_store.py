@@ -56,13 +56,13 @@ class MemoryState:
         self._principals = principals
         self._records: OrderedDict[str, StateRecord] = OrderedDict()
 
-    async def load(self, owner: str) -> StateRecord:
+    def peek(self, owner: str) -> StateRecord:
         if owner in self._records:
             self._records.move_to_end(owner)
         return self._records.get(owner, StateRecord({}))
 
     async def swap(self, owner: str, record: StateRecord) -> bool:
-        if (await self.load(owner)).version + 1 != record.version:
+        if self.peek(owner).version + 1 != record.version:
             return False
         self._records[owner] = record
         if len(self._records) > self._principals:

@@ -119,14 +119,20 @@ class TaskStore(Protocol):
         ...
 
 
+IN_USE: Final = 120.0
+"""Seconds since its last use during which a session is not ended to make room. Processes note at shorter
+intervals which sessions have a request or stream in progress."""
+
+
 class SharedSessionStore(SessionStore, Protocol):
     """Sessions that several processes use. Each change is made to the version that was read."""
 
     async def add(self, record: SessionRecord, client: str, limit: int) -> list[str]:
         """Store a new session of a client.
 
-        When there are more than `limit`, the client with the most loses its least recently used sessions; a
-        client that has no more than others loses its own. Returns the ids of the sessions that were ended.
+        When there are more than `limit`, a client with more than its share loses its own least recently used
+        session, otherwise the client with the most loses one. What is in use is not ended: then the new one
+        is. Returns the ids of the sessions that were ended.
         """
         ...
 
@@ -198,8 +204,9 @@ class StateRecord(Struct, frozen=True):
 class StateStore(Protocol):
     """Kept state by owner. The least recently used owners are dropped first."""
 
-    async def load(self, owner: str) -> StateRecord:
-        """The state; empty, with version 0, if there is none."""
+    def peek(self, owner: str) -> StateRecord:
+        """The state; empty, with version 0, if there is none. Does not wait for the event loop: a handler
+        reads it in the middle of a line."""
         ...
 
     async def swap(self, owner: str, record: StateRecord) -> bool:

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 def _fixture(loop_scope: Any) -> Any:
     @pytest_asyncio.fixture(name=f"_assay_client_{loop_scope}", loop_scope=loop_scope)
     async def opened(_assay_unopened: RecordingClient) -> AsyncIterator[Client]:
-        async with _assay_unopened as client:
+        from .setting import open_client
+
+        client = await open_client(_assay_unopened)
+        try:
             yield client
+        finally:
+            await client.close()
 
     return opened
 

@@ -89,7 +89,7 @@ class RecordingClient(Client):
         **options: Any,
     ) -> ToolResult:
         recorder = self._recorder
-        if recorder is None:
+        if recorder is None or not isinstance(arguments, Mapping | None):  # which is refused
             return await super().call_tool(name, arguments, progress=progress, **options)
         call = Call("tool", name, dict(arguments or {}), progress=[])
         result: ToolResult = await _record(

@@ -6,6 +6,7 @@ mark or option of it is used.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -129,8 +130,13 @@ def assay_client(request: pytest.FixtureRequest, _assay_unopened: RecordingClien
 
 @pytest.fixture
 async def _assay_client_anyio(_assay_unopened: RecordingClient) -> AsyncIterator[Client]:
-    async with _assay_unopened as client:
+    from .setting import open_client
+
+    client = await open_client(_assay_unopened)
+    try:
         yield client
+    finally:
+        await client.close()
 
 
 @pytest.fixture
@@ -138,7 +144,9 @@ def assay_sync_client(_assay_unopened: RecordingClient) -> Iterator[SyncClient]:
     """An open client of the server under test, for tests without async."""
     from assay import SyncClient
 
-    with SyncClient.of(_assay_unopened) as client:
+    from .setting import open_sync_client
+
+    with contextlib.closing(open_sync_client(SyncClient.of(_assay_unopened))) as client:
         yield client
 
 

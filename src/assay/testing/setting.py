@@ -8,6 +8,8 @@ from typing import Any, Final, NoReturn
 
 import pytest
 
+from assay import Client, ClientError, SyncClient
+
 from .client import RecordingClient
 from .plugin import ASYNC_SCOPES
 from .server_target import BadTarget, client_target
@@ -64,6 +66,21 @@ def make_client(
         return RecordingClient(target, **provided, **options)
     except (BadTarget, TypeError, ValueError) as error:
         refuse(f"assay_client cannot be made: {error}")
+
+
+async def open_client(client: RecordingClient) -> Client:
+    """The traceback of a server that does not start would lead through pytest and this package only."""
+    try:
+        return await client.open()
+    except ClientError as error:
+        refuse(f"assay_client cannot be opened: {error}")
+
+
+def open_sync_client(client: SyncClient) -> SyncClient:
+    try:
+        return client.open()
+    except ClientError as error:
+        refuse(f"assay_sync_client cannot be opened: {error}")
 
 
 def async_fixture(request: pytest.FixtureRequest) -> str:

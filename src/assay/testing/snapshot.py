@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, overload
+from typing import Any, Final, NoReturn, overload
 
 import msgspec
 
@@ -73,6 +73,11 @@ class Snapshot:
         __tracebackhide__ = True
         self._unawaited -= 1
         self._compare(path, {name: await _listed_async(client, name) for name in names})
+
+    def __eq__(self, other: object) -> NoReturn:
+        raise TypeError("write `await assay_snapshot(assay_client, 'tools')` instead of comparing with ==")
+
+    __hash__ = object.__hash__
 
     def finish(self) -> None:
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 from typing import Any
 
@@ -164,6 +165,18 @@ async def test_endless_redirects_end() -> None:
         with pytest.raises(AuthorizationFailed, match="more than 5 times"):
             await fetch(server)
         assert len(server.requests) == 6
+
+
+@pytest.mark.parametrize(
+    "location", ["http://[", "//[::1", "http://a:b:c/", "http://\\", "x:y", "http://[1]/"]
+)
+async def test_a_redirect_to_what_is_no_url_is_not_followed(location: str) -> None:
+    async with answering(redirect(location)) as server:
+        with contextlib.suppress(AuthorizationFailed):
+            assert await fetch(server) == 307
+        with pytest.raises(AuthorizationFailed):
+            await HttpClient(server.url).follow(server.url, "http://127.0.0.1/callback")
+        assert len(server.requests) == 2
 
 
 async def test_a_compressed_answer_is_refused() -> None:

@@ -12,6 +12,7 @@ from assay import (
     Client,
     ClientCredentials,
     EnterpriseAuth,
+    MemoryStorage,
     MissingExtra,
     OAuth,
     Server,
@@ -50,6 +51,27 @@ def test_an_invalid_option_is_refused(make: Callable[[], Any], reason: str) -> N
     with pytest.raises(ValueError, match=reason) as failure:
         make()
     assert "secret" not in str(failure.value).replace("client_secret=", "")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: OAuth(storage="tokens.json"), r"must be like MemoryStorage\(\)"),  # type: ignore[arg-type]
+        (lambda: OAuth(storage=MemoryStorage), r"must be like MemoryStorage\(\)"),  # type: ignore[arg-type]
+        (lambda: OAuth(visit="chrome"), "visit must be a function of the authorization URL"),  # type: ignore[arg-type]
+        (lambda: OAuth(timeout=None), "timeout must be a number of seconds, not None"),  # type: ignore[arg-type]
+        (lambda: OAuth(client_id=3), "client_id must be a text, not int"),  # type: ignore[arg-type]
+        (lambda: ClientCredentials("x", b"y"), "client_secret must be a text, not bytes"),  # type: ignore[arg-type]
+        (lambda: WorkloadIdentity(b"x"), "assertion must be a token, or a function"),  # type: ignore[arg-type]
+        (
+            lambda: EnterpriseAuth("x", id_token=1, idp_client_id="z"),  # type: ignore[arg-type]
+            "id_token must be a token, or a function",
+        ),
+    ],
+)
+def test_an_option_of_another_type_is_refused(make: Callable[[], Any], reason: str) -> None:
+    with pytest.raises(TypeError, match=reason):
+        make()
 
 
 @pytest.mark.parametrize("target", [Server("here"), Stdio("true")])

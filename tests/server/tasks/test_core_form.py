@@ -77,6 +77,14 @@ async def test_tools_tell_whether_they_run_as_tasks() -> None:
     assert tools["plain"] is None
 
 
+@pytest.mark.parametrize("revision", OTHERS, ids=str)
+async def test_tools_that_only_run_as_tasks_are_listed_where_tasks_exist(revision: Revision) -> None:
+    async with client_of(Subject(), revision=revision.date) as client:
+        names = {tool["name"] for tool in (await client.result("tools/list"))["tools"]}
+    assert "must" not in names
+    assert {"slow", "later", "plain"} <= names
+
+
 async def test_calls_that_do_not_fit_their_tool_are_refused() -> None:
     async with client_of(Subject()) as client:
         assert (await client.error("tools/call", name="must", arguments={}))["code"] == -32601

@@ -26,6 +26,7 @@ DETAIL: Final = re.compile(r"\n  (?=body: |stderr: |not a message, on stdout: )"
 OPTIONS: Final = {
     "pass auth=OAuth() or auth='token'": "pass --oauth, or --token TOKEN",
     "pass tls= with its authority": "pass --ca FILE with its authority",
+    "; pass elicitation=, sampling= or roots= to Client": "; `assay call` answers forms, --root roots",
 }
 """What errors of the client call an option, and what the commands do."""
 DATA_CHARACTERS: Final = 2000

@@ -22,7 +22,7 @@ class BearerAuthorizer:
     def __init__(self, token: str) -> None:
         if not TOKEN.fullmatch(token):
             # It is a secret, so the error does not show it.
-            raise ValueError("auth= is a token without spaces and control characters")
+            raise ValueError("auth= is a token without spaces and control characters, and without 'Bearer '")
         self._lines = RequestLines(f"Authorization: Bearer {token}\r\n", 0)
 
     async def lines(self, method: str, url: str) -> RequestLines:

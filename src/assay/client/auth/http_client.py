@@ -83,7 +83,7 @@ class HttpClient:
             response = await self._send_to(request, url)
             if request.method != "GET" or response.status not in REDIRECT_STATUSES:
                 return response
-            following = urljoin(url, response.headers.get("location", ""))
+            following = _absolute(url, response.headers.get("location", ""))
             if split(following) is None or origin(following) != origin(url):
                 client_logger().debug("%s redirects to another origin, %s: not followed", url, following)
                 return response
@@ -104,7 +104,7 @@ class HttpClient:
                     f"{url.partition('?')[0]} answered with status {response.status} instead of a redirect:"
                     " it may want to ask a person; leave out headless=True"
                 )
-            url = urljoin(url, location)
+            url = _absolute(url, location)
             if url.partition("?")[0] == redirect_uri:
                 return url
         raise AuthorizationFailed(f"the authorization did not end after {HOPS} redirects")
@@ -205,6 +205,14 @@ class HttpClient:
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts no server, and costs nothing
         self._tls = ssl.create_default_context()  # reads files, so only once
         return self._tls
+
+
+def _absolute(url: str, location: str) -> str:
+    """Where a redirect leads to; what is no URL stays as it is, and is not followed."""
+    try:
+        return urljoin(url, location)
+    except ValueError:
+        return location
 
 
 def _headers(response: Any) -> Mapping[str, str]:

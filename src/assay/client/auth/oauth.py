@@ -11,9 +11,9 @@ from assay.protocol.oauth.address import LOOPBACK, check_url
 from assay.protocol.oauth.authorization_code import CodeGrant
 
 from .http_client import HttpClient
-from .options import check_configured, check_scopes
+from .options import check_configured, check_options, check_scopes
 from .plan import Plan
-from .storage import MemoryStorage, TokenStorage
+from .storage import TokenStorage
 from .visitor import BrowserVisitor, FunctionVisitor, HeadlessVisitor, VisitFunction, Visitor
 
 
@@ -61,6 +61,17 @@ class OAuth:
         dpop: bool | None = None,
         timeout: float = 300.0,
     ) -> None:
+        stored = check_options(
+            storage,
+            timeout,
+            client_id=client_id,
+            client_secret=client_secret,
+            client_metadata_url=client_metadata_url,
+            client_name=client_name,
+            redirect_uri=redirect_uri,
+        )
+        if visit is not None and not callable(visit):
+            raise TypeError(f"visit must be a function of the authorization URL, not {type(visit).__name__}")
         if client_secret is not None and client_id is None:
             raise ValueError("client_secret= needs client_id=")
         if headless and visit is not None:
@@ -69,7 +80,7 @@ class OAuth:
         with_listener = visit is None and not headless
         self.plan = Plan(
             grant,
-            storage or MemoryStorage(),
+            stored,
             f"user {client_id or client_metadata_url or ''}",
             check_scopes(scopes),
             dpop,

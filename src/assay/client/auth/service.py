@@ -13,10 +13,10 @@ from assay.protocol.oauth.assertion import (
 )
 from assay.protocol.oauth.client_credentials import CredentialsGrant
 
-from .options import check_configured, check_scopes
+from .options import check_configured, check_options, check_scopes, check_supplier
 from .plan import Plan, Supplier
 from .signing import JwtSigner
-from .storage import MemoryStorage, TokenStorage
+from .storage import TokenStorage
 
 
 class ClientCredentials:
@@ -55,12 +55,13 @@ class ClientCredentials:
         storage: TokenStorage | None = None,
         dpop: bool | None = None,
     ) -> None:
+        stored = check_options(storage, client_id=client_id, client_secret=client_secret)
         if (client_secret is None) == (private_key is None):
             raise ValueError("pass client_secret= or private_key=")
         signer = None if private_key is None else JwtSigner(private_key, algorithm, key_id)
         self.plan = Plan(
             CredentialsGrant(client_id, client_secret, issuer),
-            storage or MemoryStorage(),
+            stored,
             f"client {client_id}",
             check_scopes(scopes),
             dpop,
@@ -100,9 +101,11 @@ class WorkloadIdentity:
         storage: TokenStorage | None = None,
         dpop: bool | None = None,
     ) -> None:
+        stored = check_options(storage, client_id=client_id, client_secret=client_secret)
+        check_supplier("assertion", assertion)
         self.plan = Plan(
             AssertionGrant(client_id, client_secret, issuer),
-            storage or MemoryStorage(),
+            stored,
             f"workload {client_id}",
             check_scopes(scopes),
             dpop,
@@ -148,6 +151,10 @@ class EnterpriseAuth:
         storage: TokenStorage | None = None,
         dpop: bool | None = None,
     ) -> None:
+        stored = check_options(
+            storage, client_id=client_id, client_secret=client_secret, idp_client_id=idp_client_id
+        )
+        check_supplier("id_token", id_token)
         if idp_issuer is None and idp_token_endpoint is None:
             raise ValueError("pass idp_issuer= or idp_token_endpoint=")
         provider = IdentityProvider(idp_client_id, idp_issuer, idp_token_endpoint, idp_client_secret)
@@ -156,7 +163,7 @@ class EnterpriseAuth:
         )
         self.plan = Plan(
             EnterpriseGrant(client_id, client_secret, provider, issuer),
-            storage or MemoryStorage(),
+            stored,
             f"enterprise {client_id}",
             check_scopes(scopes),
             dpop,

@@ -31,6 +31,7 @@ from assay.revisions.revision import Opening, Revision
 from assay.server.dispatch.services import Services
 
 from .round_trip import RoundTrips, bind, find_input_needed
+from .stored_state import KeptState
 
 T = TypeVar("T")
 logger = logging.getLogger("assay")
@@ -101,6 +102,8 @@ class Call:
     """Futures that the handler's threads block on; cancelled when the request ends early."""
     middleware_call: Any = None
     """The call as middleware sees it, once a middleware that is a function has begun."""
+    kept_state: KeptState | None = None
+    """What the handler has read of a principal's state, to be stored if it has changed."""
     is_waiting = False
     """Whether the handler has not started yet, because others occupy the limits or threads."""
     _task: asyncio.Task[Any] | None = None

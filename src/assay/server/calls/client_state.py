@@ -6,14 +6,10 @@ is known.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import msgspec
-
-from assay.model.limits import Limits
-from assay.protocol.session import Session
 
 
 class ClientState(MutableMapping[str, Any]):
@@ -56,29 +52,3 @@ class ClientState(MutableMapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._values)
-
-
-class ClientStates:
-    """Finds the state of a client. Without sessions, the least recently seen principals are dropped first."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._by_principal: OrderedDict[Any, dict[str, bytes]] = OrderedDict()
-
-    def of(self, session: Session | None, principal: Any) -> ClientState:
-        limit = self._limits.kept_bytes
-        if session is None:
-            return ClientState(self._for_principal(principal), limit, lambda change: True)
-
-        def reserve(change: int) -> bool:
-            session.changed = True
-            return session.reserve(change)
-
-        return ClientState(session.client_state, limit, reserve)
-
-    def _for_principal(self, principal: Any) -> dict[str, bytes]:
-        values = self._by_principal.setdefault(principal, {})
-        self._by_principal.move_to_end(principal)
-        if len(self._by_principal) > self._limits.principals:
-            self._by_principal.popitem(last=False)
-        return values

@@ -190,7 +190,12 @@ class Context(AliasContext, Generic[L, S]):
         It lasts as long as the client's session. Without a session it is stored for the principal. Values
         must be plain JSON, and reading one returns a copy. `Limits.kept_bytes` limits its size.
         """
-        return self._call.services.client_states.of(self._call.session, self._call.scope.principal)
+        call = self._call
+        states = call.services.client_states
+        if states.stored is None or call.session is not None:
+            return states.of(call.session, call.scope.principal)
+        call.kept_state = states.stored.kept(call.scope.principal)
+        return states.stored.mapping(call.kept_state)
 
     @property
     def meta(self) -> dict[str, Any]:

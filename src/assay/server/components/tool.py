@@ -134,6 +134,10 @@ class Tool:
     def key(self) -> str:
         return self.definition.name
 
+    def is_callable_in(self, revision: Revision) -> bool:
+        """Whether clients of a revision can call it: a revision may lack the tasks that it runs as."""
+        return revision.tasks is not TaskForm.ABSENT or self.task is None or self.task.mode != "required"
+
     def definition_for(self, revision: Revision) -> ToolDefinition:
         if self.task is not None and revision.tasks is TaskForm.CORE:
             support = "required" if self.task.mode == "required" else "optional"

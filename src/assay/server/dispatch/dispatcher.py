@@ -78,6 +78,8 @@ class Dispatcher:
             if serve is None:
                 serve = self._tables.unknown(method)
             result = await serve(call)
+            if call.kept_state is not None:
+                await call.kept_state.save()
         except BaseException as error:
             # All of them: `sys.exit` in a handler must not stop the server, and a request whose handler has
             # awaited a cancelled task is answered like any other.

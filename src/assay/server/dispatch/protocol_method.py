@@ -156,7 +156,8 @@ class ProtocolMethods:
         registry = self._tools.registry
         call.private |= registry.is_scoped
         tools, next_cursor = registry.components(cursor, call.scope.scopes)
-        definitions = [tool.definition_for(call.peer.revision) for tool in tools]
+        revision = call.peer.revision
+        definitions = [tool.definition_for(revision) for tool in tools if tool.is_callable_in(revision)]
         return _list_result("tools", definitions, next_cursor)
 
     # The hot path: a plain function that returns the tool's coroutine saves one coroutine per call, and what

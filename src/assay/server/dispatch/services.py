@@ -11,8 +11,8 @@ from assay.model.limits import Limits
 from assay.model.result import Cache
 from assay.protocol.seal import Sealer
 from assay.revisions.revision import Revision
-from assay.server.calls.client_state import ClientStates
 from assay.server.calls.running_calls import RunningCalls
+from assay.server.calls.state_lookup import ClientStates
 from assay.server.feature import Features
 from assay.server.handlers.thread_pool import ThreadPool
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from assay.model.error import StoreAway
 from assay.model.visible import visible_record
 from assay.store.port import BusMessage, Deliver
-from assay.store.subscriptions import Subscriptions
+from assay.store.subscriptions import Subscriptions, worker_name
 
 from .link import RedisLink
 
@@ -41,8 +40,7 @@ class RedisBus:
         self.worker = ""
         self.is_connected = False
         """Whether messages arrive at once. Otherwise nothing that depends on them may be believed."""
-        self.on_gap: Callable[[], None] = _ignore
-        """Called when messages may have been missed."""
+        self._gap_watchers: list[Callable[[], None]] = []
         self._link = link
         self._key = link.key("bus")
         self._subscriptions = Subscriptions()
@@ -50,7 +48,7 @@ class RedisBus:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        self.worker = secrets.token_hex(4)
+        self.worker = worker_name(self.worker)
         newest = await self._link.run(self._link.client.xrevrange(self._key, count=1))
         self._last = newest[0][0] if newest else b"0-0"
         await self.show_life()
@@ -76,6 +74,10 @@ class RedisBus:
 
     def subscribe(self, topic: str, deliver: Deliver) -> Callable[[], None]:
         return self._subscriptions.add(topic, deliver)
+
+    def on_gap(self, notify: Callable[[], None]) -> None:
+        """Call a function when messages may have been missed."""
+        self._gap_watchers.append(notify)
 
     async def publish(self, messages: Sequence[BusMessage]) -> None:
         if not messages:
@@ -127,7 +129,8 @@ class RedisBus:
         """Continue after the last message that was read; report it if there may be none after it any more."""
         oldest = await self._link.run(self._link.client.xrange(self._key, count=1))
         if not oldest or _number(oldest[0][0]) > _number(self._last):
-            self.on_gap()
+            for notify in self._gap_watchers:
+                notify()
         self.is_connected = True
 
 
@@ -143,7 +146,3 @@ def _entries(read: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:
 def _number(entry: bytes) -> tuple[int, int]:
     time, _, sequence = entry.partition(b"-")
     return int(time), int(sequence)
-
-
-def _ignore() -> None:
-    """Nothing depends on messages yet."""

@@ -34,6 +34,7 @@ class RedisLink:
         self.url = url
         self.prefix = prefix
         self._client: Redis | None = None
+        self._blocking: Any = None
         self._scripts: dict[str, Any] = {}
         self._reported = float("-inf")
 
@@ -86,6 +87,9 @@ class RedisLink:
     async def close(self) -> None:
         client, self._client = self._client, None
         self._scripts.clear()
+        blocking, self._blocking = self._blocking, None
+        if blocking is not None:
+            blocking.close()
         if client is not None:
             await client.aclose()
 
@@ -109,6 +113,22 @@ class RedisLink:
 
         try:
             return await command
+        except (RedisError, OSError, TimeoutError) as error:
+            raise self.away(error) from error
+
+    def read_at_once(self, key: str, field: str) -> bytes | None:
+        """A field of a hash, by a connection that blocks this thread. For what cannot be awaited, and is then
+        remembered: it takes a fraction of a millisecond.
+
+        Raises:
+            StoreAway: Redis did not answer.
+        """
+        from redis.exceptions import RedisError
+
+        try:
+            if self._blocking is None:
+                self._blocking = make_blocking_client(self.url)
+            return cast("bytes | None", self._blocking.hget(key, field))
         except (RedisError, OSError, TimeoutError) as error:
             raise self.away(error) from error
 
@@ -202,6 +222,18 @@ def make_client(url: str) -> Redis:
     except (ValueError, TypeError) as error:
         raise StoreError(f"not the URL of a Redis: {hidden(url)!r:.120}", FORM) from error
     return Redis.from_pool(pool)
+
+
+def make_blocking_client(url: str) -> Any:
+    from redis import Redis
+    from redis.sentinel import Sentinel
+
+    options: dict[str, Any] = {"socket_timeout": TIMEOUT, "socket_connect_timeout": TIMEOUT}
+    if "+sentinel" in url.partition(":")[0]:
+        hosts, service, own = read_sentinel(url)
+        sentinel: Any = Sentinel(hosts, sentinel_kwargs=options, **{**options, **own})  # type: ignore[no-untyped-call]
+        return sentinel.master_for(service)
+    return Redis.from_url(url, **options)
 
 
 def read_sentinel(url: str) -> tuple[list[tuple[str, int]], str, dict[str, Any]]:

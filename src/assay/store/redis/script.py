@@ -35,8 +35,8 @@ redis.call('expire', KEYS[2], ARGV[3])
 return 1
 """
 
-# The index of all sessions. KEYS: used, clients, owners. ARGV: id, client, now, limit. Returns the ids that
-# have to be given up.
+# The index of all sessions. KEYS: used, clients, owners. ARGV: id, client, now, limit, the time before which
+# a session is idle. Returns the ids that have to be given up.
 INDEX_ADD: Final = """
 local used, clients, owners = KEYS[1], KEYS[2], KEYS[3]
 local function remove(id)
@@ -61,7 +61,8 @@ while limit > 0 and redis.call('zcard', used) > limit do
         chosen = redis.call('zrange', clients, -1, -1)[1]
     end
     local victim = ARGV[1]
-    for _, id in ipairs(redis.call('zrange', clients .. ':' .. chosen, 0, 1)) do
+    local idle = redis.call('zrangebyscore', clients .. ':' .. chosen, '-inf', '(' .. ARGV[5], 'limit', 0, 2)
+    for _, id in ipairs(idle) do
         if id ~= ARGV[1] then victim = id break end
     end
     remove(victim)

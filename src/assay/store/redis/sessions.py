@@ -16,7 +16,7 @@ import msgspec
 
 from assay.model.session import SessionRecord
 from assay.store.memory import Clock
-from assay.store.port import STANDALONE, BusMessage
+from assay.store.port import IN_USE, STANDALONE, BusMessage
 
 from . import script
 from .bus import RedisBus
@@ -51,7 +51,7 @@ class RedisSessions:
         self._trusted = min(TRUSTED, idle_timeout / 4)
         self._index = [link.key("index", name) for name in ("used", "clients", "owners")]
         bus.subscribe(SESSIONS, self._receive)
-        bus.on_gap = self._current.clear
+        bus.on_gap(self._current.clear)
 
     def _key(self, session_id: str, name: str = "session") -> str:
         return self._link.key(session_id, name)
@@ -78,18 +78,19 @@ class RedisSessions:
 
     async def save(self, record: SessionRecord) -> None:
         await self._store(record, replace=True)
-        await self._link.script(script.INDEX_ADD, self._index, record.id, "", self._clock(), 0)
+        await self._link.script(script.INDEX_ADD, self._index, record.id, "", self._clock(), 0, 0)
         await self._set_places(record)
         await self._changed([record.id])
 
     async def add(self, record: SessionRecord, client: str, limit: int) -> list[str]:
         now = self._clock()
-        added = await self._link.script(script.INDEX_ADD, self._index, record.id, client, now, limit)
+        values = (record.id, client, now, limit, now - IN_USE)
+        added = await self._link.script(script.INDEX_ADD, self._index, *values)
         ended: list[str] = [each.decode() for each in added]
         if record.id not in ended:
             await self._store(record, replace=True)
-            values = (STANDALONE, "", b"", self._kept, STREAMS)
-            await self._link.script(script.OPEN, [self._key(record.id, "streams")], *values)
+            stream = (STANDALONE, "", b"", self._kept, STREAMS)
+            await self._link.script(script.OPEN, [self._key(record.id, "streams")], *stream)
             await self._set_places(record)
             self._remember(record.id, record.version)
         for session_id in ended:

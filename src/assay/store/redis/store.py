@@ -41,7 +41,7 @@ class RedisStore(SharedStore):
         self.sessions: RedisSessions = RedisSessions(link, self.bus, idle_timeout=idle_timeout, clock=clock)
         self.events: RedisEvents = RedisEvents(link, idle_timeout=idle_timeout)
         self.tasks: RedisTasks = RedisTasks(link, self.bus, limits, clock=clock)
-        self.state: RedisState = RedisState(link)
+        self.state: RedisState = RedisState(link, self.bus)
         self.replay: RedisReplay = RedisReplay(link)
         self.limits: RedisLimits = RedisLimits(link)
 

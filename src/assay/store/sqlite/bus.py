@@ -7,7 +7,6 @@ microsecond), and reads the new rows if so.
 from __future__ import annotations
 
 import asyncio
-import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from typing import Final
 
 from assay.model.error import StoreAway
 from assay.store.port import BusMessage, Deliver
-from assay.store.subscriptions import Subscriptions
+from assay.store.subscriptions import Subscriptions, worker_name
 
 from .database import Database
 
@@ -43,7 +42,7 @@ class SqliteBus:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        self.worker = secrets.token_hex(4)
+        self.worker = worker_name(self.worker)
         rows = self._database.read("select seq from sqlite_sequence where name = 'bus'")
         self._read_up_to = rows[0][0] if rows else 0
         await self.show_life()

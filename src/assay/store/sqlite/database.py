@@ -81,13 +81,8 @@ class Database:
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
-            mode = self.path.stat().st_mode
-            if not stat.S_ISREG(mode):
+            if not stat.S_ISREG(self.path.stat().st_mode):
                 raise StoreError(f"store {self.path} is not a file", "name a file") from None
-            if os.name == "posix" and mode & 0o077:
-                raise StoreError(
-                    f"store {self.path} is readable for other users", f"chmod 600 {self.path}"
-                ) from None
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -95,6 +90,7 @@ class Database:
         )
         try:
             self._check_form(connection)
+            self._check_permissions()
             execute = connection.execute
             execute("pragma journal_mode = wal")
             execute(f"pragma synchronous = {self._synchronous}")
@@ -105,6 +101,12 @@ class Database:
             connection.close()
             raise
         return connection
+
+    def _check_permissions(self) -> None:
+        # Only once the file is known to be ours: the advice must not reach a file that the URL names by
+        # mistake.
+        if os.name == "posix" and self.path.stat().st_mode & 0o077:
+            raise StoreError(f"store {self.path} is readable for other users", f"chmod 600 {self.path}")
 
     def _check_form(self, connection: sqlite3.Connection) -> None:
         """

@@ -9,6 +9,7 @@ import msgspec
 
 from assay.model.session import SessionRecord
 from assay.store.memory import Clock
+from assay.store.port import IN_USE
 
 from .database import Database
 
@@ -38,7 +39,8 @@ class SqliteSessions:
         def work(connection: sqlite3.Connection) -> list[str]:
             self._replace(connection, record, client)
             (count,) = connection.execute("select sessions from totals").fetchone()
-            return [_give_up(connection, client, record.id, limit) for _ in range(count - limit)]
+            idle = self._clock() - IN_USE
+            return [_give_up(connection, client, record.id, limit, idle) for _ in range(count - limit)]
 
         return await self._database.write(work)
 
@@ -115,16 +117,17 @@ def _set_subscriptions(connection: sqlite3.Connection, record: SessionRecord) ->
         connection.executemany("insert into subscriptions values (?, ?)", [(uri, record.id) for uri in added])
 
 
-def _give_up(connection: sqlite3.Connection, client: str, new: str, limit: int) -> str:
+def _give_up(connection: sqlite3.Connection, client: str, new: str, limit: int, idle: float) -> str:
     """Delete the session that makes room: the client's own if it has more than its share, else of the client
-    with the most."""
+    with the most; the new one if none of those is idle since that time."""
     (clients,) = connection.execute("select count(*) from clients").fetchone()
     (own,) = connection.execute("select sessions from clients where client = ?", (client,)).fetchone()
     chosen = client
     if own == 1 or own * clients <= limit:
         (chosen,) = connection.execute("select client from clients order by sessions desc limit 1").fetchone()
     row = connection.execute(
-        "select id from sessions where client = ? and id != ? order by used limit 1", (chosen, new)
+        "select id from sessions where client = ? and id != ? and used < ? order by used limit 1",
+        (chosen, new, idle),
     ).fetchone()
     victim = new if row is None else row[0]
     _delete(connection, victim)

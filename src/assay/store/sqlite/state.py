@@ -28,7 +28,7 @@ class SqliteState:
         self._principals = principals
         self._clock = clock
 
-    async def load(self, owner: str) -> StateRecord:
+    def peek(self, owner: str) -> StateRecord:
         rows = self._database.read("select data from states where owner = ?", (owner,))
         return _decode(rows[0][0]) if rows else StateRecord({})
 

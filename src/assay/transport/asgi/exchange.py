@@ -14,6 +14,7 @@ from assay.model.error import (
     UNSUPPORTED_VERSION,
     MalformedMessage,
     RpcError,
+    StoreAway,
 )
 from assay.model.jsonrpc import Envelope, ErrorReply, Outcome
 from assay.model.strictness import LENIENT, Strictness
@@ -177,7 +178,10 @@ class Exchange:
         if self._live is not None:
             rules = self._live.session.peer.revision.http
             failure = died_reply(self._payload)
-            self._stream = await self._live.open_stream(failure) if rules.resumable else None
+            try:
+                self._stream = await self._live.open_stream(failure) if rules.resumable else None
+            except StoreAway:
+                pass  # a stream that cannot be resumed is better than none
             if rules.priming and self._stream is not None:
                 await self._transmit_part(sse.priming(self._stream.event_id(0)))
         if self._attached:

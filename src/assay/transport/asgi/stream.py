@@ -86,6 +86,10 @@ def parse_event_id(text: str) -> tuple[str, int] | None:
     return (name, int(number)) if len(number) < 20 else None
 
 
+RETRY: Final = 1.0
+"""Seconds between two attempts to store a message."""
+
+
 class Outbox:
     """Appends messages to a stream in order, without making the sender wait."""
 
@@ -104,4 +108,7 @@ class Outbox:
 
     async def _drain(self) -> None:
         while self._waiting:
-            await self._stream.append(self._waiting.popleft())
+            if await self._stream.append(self._waiting[0]) is None and not self._stream.finished:
+                await asyncio.sleep(RETRY)  # the store is away
+            else:
+                self._waiting.popleft()

@@ -74,7 +74,7 @@ def test_an_interrupted_scenario_keeps_its_reason(run: Path) -> None:
 @pytest.mark.parametrize(("command", "code"), [("judge", 3), ("report", 0)])
 def test_commands_read_it(run: Path, command: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, str(run)]) == code
-    assert "incomplete: tools.unknown-name (stdio 2025-11-25)" in capsys.readouterr().out
+    assert "incomplete: tools.read-only-calls, tools.unknown-name (stdio)" in capsys.readouterr().out
 
 
 def test_it_does_not_differ_from_itself_in_todays_format(

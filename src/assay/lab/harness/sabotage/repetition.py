@@ -139,7 +139,7 @@ class _Repetition:
         if not shows(printed_trace(line, output), fault, check.judge):
             return Repeated(self._trial, line.text, False, f"the fault is not in its output ({check.id})")
         async with self._subject(HEALTHY) as healthy:
-            other = line.text.replace(_base(subject), _base(healthy))
+            other = line.text.replace(fixed_part(subject.name), fixed_part(healthy.name))
             output = await run_line(other, self._variables)
         if shows(printed_trace(line, output), fault, check.judge):
             problem = f"it shows the fault on the healthy server, too ({check.id})"
@@ -185,9 +185,9 @@ def _token_option(kind: str) -> str:
     return f'{option} "${VARIABLES[kind]}"'
 
 
-def _base(subject: Subject) -> str:
-    """The part of the address or command that a line contains, whatever the path."""
-    return re.sub(r"(?<=\d)/.*$", "", subject.name)
+def fixed_part(name: str) -> str:
+    """The part of an address that a line contains whatever the path, or a whole command."""
+    return re.sub(r"^(\w+://[^/]+)/.*$", r"\1", name)
 
 
 def kinds(results: Iterable[Repeated]) -> Mapping[str, int]:

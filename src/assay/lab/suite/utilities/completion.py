@@ -23,11 +23,13 @@ from assay.lab.harness import (
     scenario,
 )
 from assay.lab.harness.driver.peer import Peer, Reply
+from assay.lab.harness.need import Need
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.listing import declaration
 from assay.lab.harness.trace.message import Shape
 from assay.lab.harness.trace.trace import Exchange
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from assay.revisions.registry import BY_DATE
 from assay.revisions.revision import Opening
 
 # --- what is asked
@@ -39,8 +41,15 @@ UNKNOWN_PROMPT: Final = {"type": "ref/prompt", "name": "no-such-prompt-of-the-la
 VARIABLE: Final = re.compile(r"\{[+#./;?&]?(\w+)")
 
 
+def _can_show_something(facts: Facts) -> bool:
+    """A revision without this capability demands nothing of a server that has nothing to complete."""
+    is_declarable = "completions" in BY_DATE[facts.revision].capabilities
+    return is_declarable or any(_prompts(facts)) or any(_templates(facts))
+
+
 @scenario(
     "Complete arguments of prompts and templates",
+    needs=(Need(_can_show_something, "lists no prompt or template with arguments"),),
     exercises=("utilities.completion-declared", "utilities.completion-values", "utilities.completion-input"),
     official="completion-complete",
 )

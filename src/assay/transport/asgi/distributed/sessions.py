@@ -45,6 +45,8 @@ TOUCH_INTERVAL: Final = 15.0
 """Seconds between two notes in the store that a session is in use."""
 WATCH_INTERVAL: Final = 1.0
 """Seconds between two checks whether the processes that write the followed streams still live."""
+CONCLUSIONS: Final = 600
+"""Attempts to store an answer while the store is away."""
 
 
 class SharedSessions(HttpSessions):
@@ -128,12 +130,19 @@ class SharedSessions(HttpSessions):
     def in_use(self, live: HttpSession) -> InSharedUse:  # type: ignore[override]
         assert isinstance(live, SharedHttpSession)
         self._idle.pop(live.id, None)
+        # It may have been dropped as idle since it was read; notices for it must arrive.
+        self._cached.setdefault(live.id, live)
         return InSharedUse(self, live)
 
     async def find(self, session_id: str, scope: Scope) -> HttpSession | None:
         await self.ready()
         live = self._cached.get(session_id)
-        if live is None or not await self.store.sessions.is_current(session_id, live.base.version):
+        # A session in its handshake is read each time: its next message must not overtake the last one.
+        if (
+            live is None
+            or not live.session.ready
+            or not await self.store.sessions.is_current(session_id, live.base.version)
+        ):
             live = await self._load(session_id, scope, live)
         if live is None or live.session.principal != scope.principal:
             return None
@@ -274,7 +283,7 @@ class SharedSessions(HttpSessions):
     def _notify_streams(self, notice: Appended | Followed) -> None:
         live = self._cached[notice.session]
         own = live.streams.get(notice.stream)
-        followed = (each for each in self.followed if each.is_of(notice.session, notice.stream))
+        followed = (each for each in self.followed if each.key == (notice.session, notice.stream))
         for stream in {*followed, *(() if own is None else (own,))}:
             if isinstance(notice, Followed):
                 stream.take_over()
@@ -300,6 +309,22 @@ class SharedSessions(HttpSessions):
                     await stream.fail()
         except StoreAway:
             pass  # logged there; the next check tries again
+
+    def conclude_later(self, stream: SharedStream, data: bytes) -> None:
+        """Store an answer once the store is back."""
+        self._spawn(self._conclude(stream, data))
+
+    async def _conclude(self, stream: SharedStream, data: bytes) -> None:
+        for _ in range(CONCLUSIONS):
+            await asyncio.sleep(WATCH_INTERVAL)
+            try:
+                await self.store.events.write(*stream.key, data, is_last=True)
+            except StoreAway:
+                continue
+            stream.finish()
+            return await self.publish(Appended(*stream.key))
+        logger.warning("an answer was lost to clients that resume: the store has not come back")
+        return None
 
     def _announce(self, lists: Iterable[str], uris: Iterable[str]) -> None:
         """Append changes of this process to the streams of all sessions, wherever their connections are."""

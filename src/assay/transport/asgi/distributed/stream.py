@@ -23,6 +23,8 @@ class SharedStream(Stream):
         """The process that writes it; empty for the standalone stream, which all may write."""
         self._sessions = sessions
         self._is_followed = False
+        self._is_concluding = False
+        """Whether its last message is to be stored once the store is back."""
 
     @property
     def store(self) -> SharedStore:
@@ -31,7 +33,14 @@ class SharedStream(Stream):
     async def append(self, data: bytes, *, is_last: bool = False) -> str | None:
         if self.finished:
             return None
-        state = await self.store.events.write(self._session_id, self.name, data, is_last=is_last)
+        try:
+            state = await self.store.events.write(self._session_id, self.name, data, is_last=is_last)
+        except StoreAway:
+            # Sent on its connection, but not to be resumed from. An answer must not get lost with that.
+            if is_last:
+                self._is_concluding = True
+                self._sessions.conclude_later(self, data)
+            return None
         if state is None:
             self.is_taken = True
             self.finish()
@@ -43,9 +52,12 @@ class SharedStream(Stream):
         return self.event_id(state.last)
 
     async def end(self) -> None:
-        if self.finished:
+        if self.finished or self._is_concluding:
             return
-        state = await self.store.events.finish(self._session_id, self.name)
+        try:
+            state = await self.store.events.finish(self._session_id, self.name)
+        except StoreAway:
+            state = None  # its readers see that this process has died, once it has
         self.finish()
         if state is not None:
             await self._wake_reader(state)
@@ -99,5 +111,7 @@ class SharedStream(Stream):
         """Let the followers read again."""
         self._wake()
 
-    def is_of(self, session_id: str, name: str) -> bool:
-        return (self._session_id, self.name) == (session_id, name)
+    @property
+    def key(self) -> tuple[str, str]:
+        """Session and name."""
+        return self._session_id, self.name

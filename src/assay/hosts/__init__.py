@@ -1,0 +1,1 @@
+"""Applications that start MCP servers: where each keeps its servers, and how an entry is written there."""
