@@ -88,10 +88,13 @@ class AssayCaller:
         CALL.set((self._recorder, str(arguments["call"])) if "call" in arguments else None)
         try:
             result = await self._client.call_tool(tool, arguments, idempotent=tool == "read")
+        except Timeout as error:
+            self._recorder.note("broke", text=str(error))  # it opens another session
+            return "error", False, f"Timeout: {error}"
         except ClientError as error:
             return (
                 "error",
-                not isinstance(error, ConnectionFailed | Timeout),
+                not isinstance(error, ConnectionFailed),
                 f"{type(error).__name__}: {error}",
             )
         return "ok", True, result.text

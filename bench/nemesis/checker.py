@@ -119,6 +119,11 @@ def unanswered(call: Call) -> Iterator[str]:
         yield "no answer and no error"
 
 
+def no_silence(call: Call) -> Iterator[str]:
+    if call.end and call.end["kind"] == "error" and str(call.end["value"]).startswith("Timeout"):
+        yield "its client has given up waiting"
+
+
 def answered_once(call: Call) -> Iterator[str]:
     if len(call.ends) > 1:
         yield f"{len(call.ends)} answers"
@@ -184,6 +189,7 @@ def drawn_once(call: Call) -> Iterator[str]:
 
 RULES: Final[Mapping[str, Callable[[Call], Iterator[str]]]] = {
     "answered": unanswered,
+    "no silence": no_silence,
     "answered once": answered_once,
     "own answer": own_answer,
     "run once": run_once,

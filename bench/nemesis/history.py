@@ -27,6 +27,10 @@ class Recorder:
         self.entries: list[Entry] = []
         self._calls = 0
 
+    @property
+    def broke(self) -> bool:
+        return any(entry["kind"] == "broke" for entry in self.entries)
+
     def next_call(self) -> str:
         self._calls += 1
         return f"{self.by}-{self._calls}"

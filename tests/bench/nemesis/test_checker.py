@@ -68,6 +68,7 @@ def with_change(kind: str, call: str | None, **change: Any) -> Callable[[], list
 DOCTORED = [
     ("answered", without("ok", "b")),
     ("answered", without("error", "a")),
+    ("no silence", with_change("error", "a", value="Timeout: no answer", from_server=False)),
     ("answered once", with_entry(t=5.3, kind="ok", call="b", by="one", value="b", from_server=True)),
     ("answered once", with_entry(t=4.5, kind="ok", call="a", by="one", value="a", from_server=True)),
     ("own answer", with_change("ok", "b", value="a")),
