@@ -224,6 +224,11 @@ hostile: $(READY) ## Attack a server, and measure what an ordinary client keeps 
 churn: $(READY) ## Open and close thousands of clients in one process, and watch what stays (ARGS="--rounds 1000")
 	@$(BIN)/python -m bench.client_churn $(ARGS)
 
+# The official SDK's client runs in its own environment.
+.PHONY: nemesis
+nemesis: $(READY) $(PEER_VENVS)/python-sdk/.ready ## Kill workers under real clients, and check the history (ARGS=--short: half a minute)
+	@$(BIN)/python -m bench.nemesis $(ARGS)
+
 .PHONY: wrk
 wrk:
 	@command -v wrk >/dev/null || { [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null && \

@@ -217,12 +217,13 @@ def run_suite(node: Path, run: Run, url: str, directory: Path) -> dict[str, Tall
 
 
 @contextmanager
-def everything_server(directory: Path) -> Iterator[str]:
+def everything_server(directory: Path, words: Sequence[str] = ()) -> Iterator[str]:
     """Start the server in a new process group, yield its endpoint, and stop the group."""
     log = directory / "server.log"
     with log.open("wb") as errors:
         try:
-            process = subprocess.Popen(SERVER, stdout=subprocess.PIPE, stderr=errors, start_new_session=True)
+            command = [*SERVER, *words]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, start_new_session=True)
         except OSError as error:
             raise Aborted(Exit.SERVER_DID_NOT_START, f"the server did not start: {error}") from error
         try:
@@ -286,13 +287,13 @@ def judge_apart(url: str) -> str | None:
     return None if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout}"
 
 
-def judge_all(node: Path) -> Exit:
+def judge_all(node: Path, words: Sequence[str] = ()) -> Exit:
     print(check_tools(node))
     shutil.rmtree(RESULTS, ignore_errors=True)
     RESULTS.mkdir(parents=True)
     outcome = Exit.CONFORMS
-    with everything_server(RESULTS) as url:
-        print(f"subject: {' '.join(SERVER[1:])}, at {url}")
+    with everything_server(RESULTS, words) as url:
+        print(f"subject: {' '.join((*SERVER[1:], *words))}, at {url}")
         for run in RUNS:
             tallies = scored(run, run_suite(node, run, url, RESULTS / run.name))
             faults = judge(run, tallies)
@@ -319,10 +320,12 @@ def main() -> int:
     parser.add_argument(
         "--results", type=Path, default=Path("results/official"), help="emptied, then written"
     )
+    more = "further options of `assay serve`, such as `--workers 4 --store sqlite:///state.db`"
+    parser.add_argument("words", nargs="*", metavar="-- OPTION …", help=more)
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, terminated)
     try:
-        return judge_all(options.node)
+        return judge_all(options.node, options.words)
     except Aborted as aborted:
         print(f"error: {aborted}", file=sys.stderr)
         return aborted.code

@@ -55,12 +55,14 @@ from .lifecycle import Lifecycle
 from .lifespan import LifespanFunction
 from .option_check import check_options
 from .registration import Registration
-from .runner import TRANSPORTS, AuthProvider
+from .runner import TRANSPORTS
 from .sealer import make_sealer
 from .typed_scope import S, ScopeTyped
 
 if TYPE_CHECKING:
     from assay.server.tasks.service import Tasks
+
+    from .runnable import AuthProvider
 
 
 class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Overriding, Hosting):
