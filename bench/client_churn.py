@@ -90,7 +90,8 @@ def http_server() -> Iterator[str]:
 
 async def serve_http() -> None:
     from assay import Limits
-    from assay.transport.http1.server import listen, serve
+    from assay.transport.http1.listening import listen
+    from assay.transport.http1.server import serve
 
     bound = listen("127.0.0.1", 0)
     print(bound.getsockname()[1], flush=True)

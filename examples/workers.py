@@ -1,4 +1,5 @@
-"""One server, several worker processes.
+"""One server, several worker processes of another HTTP server. Assay's own needs no store and keeps sessions:
+`assay serve examples/workers.py --transport http --workers 2`.
 
     uvicorn examples.workers:app --workers 2
     python examples/workers.py

@@ -16,7 +16,8 @@ from assay.auth import Auth
 from assay.auth.cache import ExpiringCache
 from assay.auth.dpop import DPoP, Nonces, Proofs, ReplayCache
 from assay.model.limits import Limits
-from assay.transport.http1.server import listen, serve
+from assay.transport.http1.listening import listen
+from assay.transport.http1.server import serve
 from assay.transport.http1.tls import make_context
 from tests.auth.endpoint import POSTED, make_server
 from tests.auth.issuer import RESOURCE, Issuer, digest, ec_key, encoded, proof, thumbprint

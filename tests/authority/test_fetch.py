@@ -12,7 +12,8 @@ import pytest
 from assay.authority.fetch import CONCURRENT, NotFetched, get_from, guarded_fetch, lifetime_of, resolve
 from assay.authority.settings import Bounds
 from assay.model.limits import Limits
-from assay.transport.http1.server import listen, serve
+from assay.transport.http1.listening import listen
+from assay.transport.http1.server import serve
 from tests.driving.certificates import Authority
 from tests.driving.hosts import on_assay
 

@@ -13,7 +13,7 @@ import pytest
 from assay.authority.faults import FAULTS
 from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
-from assay.transport.http1.server import listen
+from assay.transport.http1.listening import listen
 from tests.driving.certificates import Authority
 from tests.driving.warm_python import warm_python
 

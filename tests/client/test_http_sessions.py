@@ -153,6 +153,35 @@ async def test_the_answer_is_taken_from_the_stream_that_continues_after_the_last
         assert [request.method for request in server.requests].count("GET") == 1
 
 
+CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def cut(writer: Writer, event: bytes) -> None:
+    """What a server sends that is killed in the midst of a stream: no last chunk."""
+    writer.write(CHUNKED + b"%x\r\n%b\r\n" % (len(event), event))
+    writer.close()
+
+
+async def test_a_stream_that_is_cut_off_is_resumed_after_the_last_event_that_arrived() -> None:
+    resumptions: list[str] = []
+
+    async def respond(request: HttpRequest, writer: Writer) -> None:
+        if request.method == "GET":
+            resumptions.append(request.headers["last-event-id"])
+            if len(resumptions) == 1:
+                return cut(writer, b"id: e8\nretry: 1\ndata: \n\n")
+            continue_stream(server, writer)
+        elif request.method == "POST" and request.message["method"] == "tools/call":
+            cut(writer, b"id: e7\nretry: 1\ndata: \n\n")
+        else:
+            break_off(request, writer)
+
+    server: RawServer
+    async with raw_http(respond) as server, Client(server.url, revision=BEFORE) as client:
+        assert (await client.call("anything")).content == []
+        assert resumptions == ["e7", "e8"]
+
+
 async def test_a_connection_that_fails_while_a_stream_is_resumed_is_tried_again() -> None:
     resumptions: list[str] = []
 

@@ -11,7 +11,8 @@ import pytest
 
 from assay import Client, ClientLimits, ConnectionFailed, Limits
 from assay.bundled.everything import server
-from assay.transport.http1.server import listen, serve
+from assay.transport.http1.listening import listen
+from assay.transport.http1.server import serve
 from assay.transport.http1.tls import make_context
 from tests.driving.answer import PATIENCE
 from tests.driving.certificates import Authority

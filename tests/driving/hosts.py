@@ -13,7 +13,8 @@ import uvicorn
 from hypercorn.config import Config as HypercornConfig
 
 from assay.model.limits import Limits
-from assay.transport.http1.server import listen, serve
+from assay.transport.http1.listening import listen
+from assay.transport.http1.server import serve
 from tests.driving.answer import PATIENCE
 
 Host = Callable[[Any], AbstractAsyncContextManager[int]]

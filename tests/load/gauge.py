@@ -25,8 +25,8 @@ from assay.transport.asgi.stream import Stream
 from assay.transport.asgi.websocket import WebSocketSession
 from assay.transport.asgi.websocket_writer import WebSocketWriter
 from assay.transport.http1.connection import HttpConnection
+from assay.transport.http1.listening import listen
 from assay.transport.http1.request_cycle import RequestCycle
-from assay.transport.http1.server import listen
 from assay.transport.http1.websocket import WebSocketConnection
 from tests.driving.answer import PATIENCE
 

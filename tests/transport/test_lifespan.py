@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from assay import Context, Server
 from assay.profile import Profile
 from assay.revisions.registry import HANDSHAKE
-from assay.transport.http1.server import listen
+from assay.transport.http1.listening import listen
 from tests.driving.answer import PATIENCE
 from tests.driving.asgi import AsgiPeer
 from tests.driving.client import TRANSPORTS, connect

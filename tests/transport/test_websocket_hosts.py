@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from assay import Limits
 from assay.revisions.registry import HANDSHAKE, REVISIONS
 from assay.revisions.revision import Opening, Revision
-from assay.transport.http1.server import listen
+from assay.transport.http1.listening import listen
 from tests.driving.answer import PATIENCE
 from tests.driving.describing import ASKABLE, describe, sampled
 from tests.driving.hosts import HOSTS, on_assay

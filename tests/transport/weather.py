@@ -47,7 +47,7 @@ def run_in_fastapi() -> None:
     import uvicorn
     from fastapi import FastAPI
 
-    from assay.transport.http1.server import listen
+    from assay.transport.http1.listening import listen
 
     host = FastAPI()
 

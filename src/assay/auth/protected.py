@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assay.model.visible import visible_record
-from assay.protocol.http.asgi import Application, AsgiScope, JoinsHost, Receive, Transmit
+from assay.protocol.http.asgi import Application, AsgiScope, JoinsHost, Receive, Transmit, path_here
 from assay.protocol.http.head_policy import HeadPolicy, Refusal, cors
 from assay.protocol.http.policy import HttpPolicy
 from assay.protocol.scope import Scope
@@ -74,6 +74,8 @@ class Protected(JoinsHost):
         headers = split_headers(scope["headers"])
         grant = await self._authorize(scope, headers)
         if isinstance(grant, Refusal):
+            if path.rstrip("/") in self.policy.open_paths and scope["type"] == "http":
+                return await self._app(scope, receive, send)
             return await refuse(scope, receive, send, grant)
         admitted = {**scope, **self._admission(grant, scope), "headers": headers.rest}
         if scope["type"] == "http":
@@ -169,12 +171,6 @@ class Protected(JoinsHost):
             wrong = Refusal(405, "the metadata is read-only", (ALLOW,))
             return await refuse(scope, receive, send, wrong)
         return await respond(scope, receive, send, (200, HEADERS, self._metadata))
-
-
-def path_here(scope: AsgiScope) -> str:
-    """The path relative to where the application is mounted."""
-    path: str = scope["path"]
-    return path.removeprefix(scope.get("root_path", ""))
 
 
 def is_preflight(scope: AsgiScope) -> bool:

@@ -159,7 +159,7 @@ def list_faults() -> int:
 
 
 def listening(host: str, number: int) -> socket.socket:
-    from assay.transport.http1.server import listen
+    from assay.transport.http1.listening import listen
 
     try:
         return listen(host, number)

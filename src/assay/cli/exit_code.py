@@ -9,7 +9,14 @@ from typing import Final
 
 from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, SubjectNotStarted
 from assay.model.client_error import ClientError, ServerError, ToolFailed
-from assay.model.error import AssayError, InvalidTarget, LifespanFailed, MissingExtra, StoreError
+from assay.model.error import (
+    AssayError,
+    CannotStartWorkers,
+    InvalidTarget,
+    LifespanFailed,
+    MissingExtra,
+    StoreError,
+)
 from assay.sandbox.error import SandboxError
 
 
@@ -33,6 +40,7 @@ ERRORS: Final[Mapping[type[AssayError], ExitCode]] = MappingProxyType(
         InvalidOptions: ExitCode.USAGE,
         InvalidTarget: ExitCode.USAGE,
         MissingExtra: ExitCode.USAGE,
+        CannotStartWorkers: ExitCode.NOT_STARTED,
         LifespanFailed: ExitCode.NOT_STARTED,
         StoreError: ExitCode.NOT_STARTED,
         SubjectNotStarted: ExitCode.NOT_STARTED,

@@ -42,10 +42,12 @@ from assay.cli.options.sandbox import add_sandbox, open_sandbox, without_sandbox
 from assay.cli.options.seed import add_seeds, use_seeds
 from assay.cli.options.telemetry import add_telemetry, use_telemetry
 from assay.cli.options.value import network, port, seconds
+from assay.cli.options.workers import add_operations, add_workers, supervise, use_operations
 from assay.cli.output.stream import emit_lines, say
 from assay.model.error import CannotListen, MissingExtra, RegistrationError, StoreError, TlsError
 from assay.protocol.http.policy import LOOPBACK
 from assay.server.runner import OTHER_NAMES, run
+from assay.transport.workers.command import is_worker
 
 from .exit_code import CommandFailed, ExitCode
 from .parser import Misplaced, Parser
@@ -61,6 +63,11 @@ HOST: Final = "127.0.0.1"
 PORT: Final = 3000
 TLS: Final = ("tls_cert", "tls_key", "tls_client_ca")
 FOR_REFERENCE: Final = ("root", "strict", "seed_compat")
+PASSED_ON: Final = ("heartbeat", "workers", "worker_timeout", "access_log")
+NETWORK: Final = (
+    *("host", "port", "allow_host", "allow_origin", "trusted_proxy", "auth", "heartbeat"),
+    *("workers", "worker_timeout", "access_log", "metrics"),
+)
 OF_CHECK: Final = ("--url", "--command", "--suite", "--scenario")
 
 
@@ -84,6 +91,8 @@ def configure(parser: Parser) -> None:
     debug = "for development: clients get the exceptions of handlers, with tracebacks"
     add("--debug", action="store_true", help=debug)
     _add_listening(parser.add_argument_group("transport"))
+    add_workers(parser.add_argument_group("workers"))
+    add_operations(parser.add_argument_group("operation"))
     _add_protection(parser.add_argument_group("protection"))
     add_profile(parser.add_argument_group("marketplace profile"))
     add_telemetry(parser.add_argument_group("telemetry"))
@@ -135,6 +144,8 @@ def execute(options: argparse.Namespace) -> int:
     if sandbox is not None:
         return serve_inside(sandbox, options)
     if options.transport in LISTENING:
+        if options.workers is not None and not is_worker():
+            return supervised(options)
         listen(chosen_server(options), options)
     else:
         refuse_network_options(options)
@@ -146,6 +157,15 @@ def execute(options: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
+def supervised(options: argparse.Namespace) -> int:
+    """Run workers, which run this command again: this process does not load the server."""
+    host, number = options.host or HOST, PORT if options.port is None else options.port
+    try:
+        return supervise(options, host, number)
+    except CannotListen as error:
+        raise cannot_listen(error) from error
+
+
 def serve_inside(sandbox: Sandbox, options: argparse.Namespace) -> int:
     """Run this command again in the sandbox; a socket to listen on is opened here, outside."""
     from assay.sandbox.child import run_child
@@ -153,7 +173,7 @@ def serve_inside(sandbox: Sandbox, options: argparse.Namespace) -> int:
     words = (sys.executable, "-m", "assay", "serve", *without_sandbox(options.argument_words))
     if options.transport not in LISTENING:
         return run_child(sandbox.command(words))
-    from assay.transport.http1.server import listen as open_listener
+    from assay.transport.http1.listening import listen as open_listener
 
     host, number = options.host or HOST, PORT if options.port is None else options.port
     try:
@@ -180,6 +200,7 @@ def chosen_server(options: argparse.Namespace) -> Server:
     if options.spec_version:
         serve_only(server, options.spec_version)
     server.watch_loop = True
+    use_operations(server, options)
     if options.debug:
         server.debug = True
         say("debug mode: clients get exceptions with tracebacks; not for production")
@@ -210,7 +231,7 @@ def serve_only(server: Server, dates: list[str]) -> None:
 
 
 def refuse_network_options(options: argparse.Namespace) -> None:
-    for name in ("host", "port", "allow_host", "allow_origin", "trusted_proxy", "auth", "heartbeat", *TLS):
+    for name in (*NETWORK, *TLS):
         if getattr(options, name) is not None:
             option = f"--{name.replace('_', '-')}"
             raise CommandFailed(ExitCode.USAGE, f"{option} has no effect on stdio", "add --transport http")
@@ -231,7 +252,7 @@ def listen(server: Server, options: argparse.Namespace) -> None:
             allowed_origins=tuple(options.allow_origin or ()),
             trusted_proxies=tuple(options.trusted_proxy or ()),
             announce=announcer(server),
-            **({} if options.heartbeat is None else {"heartbeat": options.heartbeat}),
+            **{name: value for name in PASSED_ON if (value := getattr(options, name)) is not None},
             **{name: path for name in TLS if (path := getattr(options, name)) is not None},
         )
     except TlsError as error:

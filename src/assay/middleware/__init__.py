@@ -9,6 +9,7 @@ from assay.server.middleware.call import MiddlewareCall, Next, Result
 
 from .concurrency import Concurrency
 from .error_masking import ErrorMasking
+from .prometheus import Prometheus
 from .rate_limit import RateLimit
 from .request_log import Logging
 from .response_cache import ResponseCache
@@ -23,6 +24,7 @@ __all__ = [
     "Middleware",
     "MiddlewareCall",
     "Next",
+    "Prometheus",
     "PromptList",
     "RateLimit",
     "ResourceList",

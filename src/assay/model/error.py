@@ -14,6 +14,7 @@ AssayError
 ├── StoreError             a store cannot be used
 ├── TlsError               a certificate or key cannot be used
 ├── MissingExtra           an optional dependency is not installed
+├── CannotStartWorkers     several workers are impossible here
 ├── InvalidTarget          a text names no server
 ├── LifespanFailed         the lifespan of a server could not be started
 └── RegistrationError      the author registered something invalid
@@ -184,6 +185,18 @@ class CannotListen(AssayError, OSError):
         if self.is_taken:
             return f"port {self.port} is in use on {self.host}"
         return f"cannot listen on {self.host}, port {self.port}: {self.strerror}"
+
+
+class CannotStartWorkers(AssayError):
+    """Several workers are impossible here. `problem` says why, `fix` what to do instead."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem, fix)
+        self.problem = problem
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return self.problem
 
 
 class LifespanFailed(AssayError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final, Literal, Unpack, cast, overload
 
-from assay.model.error import CannotListen, LifespanFailed
+from assay.model.error import CannotListen, CannotStartWorkers, LifespanFailed
 from assay.protocol.scope import Scope
 
 from .runner import make_app, run
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.transport.asgi.direct import DirectHttp, HeaderValues
     from assay.transport.asgi.response import Response
 
-    from .runner import Runnable
+    from .runnable import Runnable
 
 NOT_STARTED: Final = 4
 """The exit code of a process whose server did not start; the commands use the same."""
@@ -52,9 +52,10 @@ class Hosting:
 
         Args:
             transport: `stdio`, `http`, `http-plain` (no streams, no sessions) or `ws` (WebSocket and HTTP).
-            **options: For all transports but stdio: `host`, `port`; `announce`, a function that is called
-                with the endpoint's URL; the files `tls_cert`, `tls_key` (unless it is in the first) and
-                `tls_client_ca` (to require client certificates); and those of `asgi`.
+            **options: For all transports but stdio: `host`, `port`; `workers`, the number of processes, and
+                `worker_timeout`; `access_log`; `announce`, a function that is called with the endpoint's URL;
+                the files `tls_cert`, `tls_key` (unless it is in the first) and `tls_client_ca` (to require
+                client certificates); and those of `asgi`.
 
         Raises:
             TypeError: an option does not exist; the message names the closest.
@@ -64,9 +65,9 @@ class Hosting:
         """
         try:
             run(self._runnable, transport, **options)
-        except (CannotListen, LifespanFailed) as error:
+        except (CannotListen, CannotStartWorkers, LifespanFailed) as error:
             # Not left to `SystemExit`: in a thread, its text would not be printed.
-            fix = f"; {error.fix}" if isinstance(error, CannotListen) else ""
+            fix = "" if isinstance(error, LifespanFailed) else f"; {error.fix}"
             print(f"error: {error}{fix}", file=sys.stderr)
             raise SystemExit(NOT_STARTED) from error
 

@@ -5,36 +5,17 @@ Transports and stores are imported here, when they are needed, and nowhere else 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final, Protocol, Unpack, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Unpack
 
 from assay.model.error import StoreAway
 
 if TYPE_CHECKING:
     from assay.protocol.http.asgi import Application
-    from assay.protocol.middleware import Middleware
     from assay.store.port import Store
     from assay.transport.asgi.build import HttpOptions, RunOptions
-    from assay.transport.port import Endpoint
 
-    class Runnable(Endpoint, Protocol):
-        """A server, as far as it takes to run one."""
-
-        @property
-        def middlewares(self) -> tuple[Middleware, ...]: ...
-
-        @property
-        def auth(self) -> AuthProvider | None: ...
-
-
-Once = Callable[[bytes, float], Awaitable[bool]]
-"""Notes a key until a time in seconds since the epoch; false if it has been noted before."""
-
-
-class AuthProvider(Protocol):
-    """Protects a server's HTTP application; `assay.auth.Auth` is one."""
-
-    def protect(self, app: Application, /, once: Once | None = None) -> Application: ...
+    from .runnable import Once, Runnable
 
 
 def make_app(server: Runnable, **options: Unpack[HttpOptions]) -> Application:
@@ -97,34 +78,9 @@ def _serve_stdio(server: Runnable, options: RunOptions) -> None:
 
 
 def _serve_http(server: Runnable, options: RunOptions) -> None:
-    from assay.transport.asgi.build import RunOptions, check_names
-    from assay.transport.http1.server import serve_http
-    from assay.transport.http1.tls import make_context
+    from .http_process import serve_process
 
-    check_names(options, RunOptions)
-    host, port = options.pop("host", "127.0.0.1"), _check_port(options.pop("port", 3000))
-    announce = options.pop("announce", None)
-    files = (options.pop("tls_cert", None), options.pop("tls_key", None), options.pop("tls_client_ca", None))
-    tls = make_context(*files)
-    app = make_app(server, **cast("HttpOptions", options))
-    serve_http(
-        app,
-        host=host,
-        port=port,
-        limits=server.limits,
-        announce=announce,
-        tls=tls,
-        budget=server.byte_budget,
-        shares=server.time_shares,
-    )
-
-
-def _check_port(port: object) -> int:
-    if not isinstance(port, int) or isinstance(port, bool):
-        raise TypeError(f"port must be a whole number from 0 to 65535: {port!r}")
-    if not 0 <= port <= 65535:
-        raise ValueError(f"port must be a whole number from 0 to 65535: {port}")
-    return port
+    serve_process(server, options, make_app)
 
 
 def _serve_http_plain(server: Runnable, options: RunOptions) -> None:

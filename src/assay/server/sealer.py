@@ -20,11 +20,22 @@ class EncryptingSealer(AesGcmSealer):
         super().__init__(keys, urandom)
 
 
+class RandomKeySealer(HmacSealer):
+    """Signs with a key of this process, until it is given the one that several workers share."""
+
+    def __init__(self) -> None:
+        super().__init__([urandom(32)])
+
+    def share(self, key: bytes) -> None:
+        """Use this key. Call it before the first request."""
+        super().__init__([key])
+
+
 def make_sealer(sealing: Sealer | bytes | Sequence[bytes] | None) -> Sealer:
     """The sealer itself, or one that signs with these keys. Without any, the key is random: then only this
-    process can open its seals."""
+    process, or the workers of one parent, can open its seals."""
     if sealing is None:
-        sealing = urandom(32)
+        return RandomKeySealer()
     if isinstance(sealing, bytes):
         return HmacSealer([sealing])
     if isinstance(sealing, list | tuple) and all(isinstance(key, bytes) for key in sealing):

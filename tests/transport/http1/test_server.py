@@ -23,7 +23,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from assay import Server
 from assay.model.limits import Limits
 from assay.protocol.http.asgi import AsgiScope, Receive, Transmit
-from assay.transport.http1.server import _display_host, listen, serve, serve_http
+from assay.transport.http1.listening import listen
+from assay.transport.http1.server import _display_host, serve, serve_http
 from tests.driving.answer import PATIENCE
 from tests.transport.http1.memory_client import (
     App,

@@ -22,7 +22,8 @@ from websockets.exceptions import WebSocketException
 from assay import Context, Server
 from assay.model.error import TlsError
 from assay.model.limits import Limits
-from assay.transport.http1.server import listen, serve
+from assay.transport.http1.listening import listen
+from assay.transport.http1.server import serve
 from assay.transport.http1.tls import distinguished_name, make_context
 from tests.driving.answer import PATIENCE
 from tests.driving.certificates import DAY, PEM, PKCS8, Authority, Pair, named

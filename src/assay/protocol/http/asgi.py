@@ -20,6 +20,12 @@ HostLifespan = Callable[[H], AbstractAsyncContextManager[S]]
 """The lifespan function of a host such as FastAPI or Starlette."""
 
 
+def path_here(scope: AsgiScope) -> str:
+    """The path relative to where the application is mounted."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
 class Application(Protocol):
     """The type of `Server.asgi`."""
 

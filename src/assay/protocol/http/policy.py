@@ -40,6 +40,8 @@ class HttpPolicy:
     """Accepted values of `Origin`, in addition to those whose host is allowed; `*` accepts any."""
     trusted_proxies: tuple[Network, ...] = ()
     """Proxies whose `Forwarded` or `X-Forwarded-For` names the client; none by default."""
+    open_paths: frozenset[str] = frozenset()
+    """Paths beside the endpoint's that need no token, such as those of probes."""
     strictness: Strictness = LENIENT
     served: Served = EVERY
     """The revisions that the endpoint serves."""

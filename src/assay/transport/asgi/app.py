@@ -11,7 +11,7 @@ from msgspec import UNSET
 from assay.model.error import LifespanFailed, MalformedMessage, RpcError, StoreAway
 from assay.model.jsonrpc import Envelope, Outcome, Reply
 from assay.protocol.codec import decode, encode_outcome, error_reply, known_id
-from assay.protocol.http.asgi import AsgiScope, JoinsHost, Message, Receive, Transmit
+from assay.protocol.http.asgi import AsgiScope, JoinsHost, Message, Receive, Transmit, path_here
 from assay.protocol.http.busy import refusal_while_stopping
 from assay.protocol.http.head_policy import (
     JSON,
@@ -43,6 +43,7 @@ from .body import IncompleteBody, body_or_first_part, read_body, size_taken_at_o
 from .body_pace import BodyPace
 from .exchange import Exchange, StreamTiming, refuse, respond
 from .follower import Follower, find_position
+from .operations import Operations
 from .request import HttpRequest, RequestSettings
 from .sessions import HttpSession, HttpSessions
 from .websocket import WebSockets
@@ -63,6 +64,7 @@ class AsgiApp(JoinsHost):
         *,
         heartbeat: float,
         retry: float,
+        operations: Operations | None = None,
     ) -> None:
         self.policy = policy
         self._endpoint = endpoint
@@ -74,6 +76,7 @@ class AsgiApp(JoinsHost):
         self._websockets = WebSockets(endpoint, self._head_policy, self._pace, self._is_socket_here)
         self._methods = self._served_methods()
         self._stopping: Refusal | None = None
+        self._operations = operations or Operations(None)
 
     def _served_methods(self) -> dict[str, Serve]:
         return {"POST": self._post, "GET": self._get, "DELETE": self._delete, "OPTIONS": self._options}
@@ -84,13 +87,14 @@ class AsgiApp(JoinsHost):
         headers = dict(scope["headers"])
         verdict = self._judge(scope, headers)
         if not isinstance(verdict, Admission):
-            return await self._reject(verdict, send)
+            return await self._reject(verdict, scope, send)
         request = HttpRequest(scope, headers, verdict, receive, send, self._settings)
         return await self._methods[scope["method"]](request)
 
     def start(self) -> Awaitable[None]:
         """Start the endpoint; await the result before the first request."""
         self._stopping = self._websockets.stopping = None
+        self._operations.draining = False
         self._methods = self._served_methods()
         return self._endpoint.start()
 
@@ -98,6 +102,7 @@ class AsgiApp(JoinsHost):
         """Stop serving: refuse new requests, wait up to `limits.drain` seconds for those in progress, answer
         the others with an error, and end all sessions and streams."""
         self._stopping = self._websockets.stopping = refusal_while_stopping(self._endpoint.limits.drain)
+        self._operations.draining = True
         # Another table instead of a condition, which every request would check.
         self._methods = dict.fromkeys(self._methods, self._refuse_while_stopping)
         self._endpoint.end_listening()
@@ -133,7 +138,9 @@ class AsgiApp(JoinsHost):
         except HeadTooLarge as error:
             return error.refusal
 
-    async def _reject(self, refusal: Refusal | None, send: Transmit) -> None:
+    async def _reject(self, refusal: Refusal | None, scope: AsgiScope, send: Transmit) -> None:
+        if refusal is None and path_here(scope).rstrip("/") in self.policy.open_paths:
+            return await self._operations.serve(scope, send)
         if refusal is None:
             return await respond(send, 404, [])
         return await refuse(send, refusal, [])

@@ -14,6 +14,7 @@ from assay.store.port import EventStore, SessionStore, SharedStore
 from assay.transport.port import Endpoint
 
 from .app import AsgiApp
+from .operations import PATHS, Operations
 from .sessions import HttpSessions
 
 
@@ -46,6 +47,8 @@ class HttpOptions(TypedDict, total=False):
     """Seconds that a client should wait before it resumes a stream that was closed early; 1 by default."""
     sweep_interval: float
     """Seconds between two checks for expired sessions; 60 by default."""
+    probes: Literal["on", "off"]
+    """Whether `/health` and `/ready` are served; `on` for `run`, `off` in an application of a host."""
 
 
 class RunOptions(HttpOptions, total=False):
@@ -63,6 +66,12 @@ class RunOptions(HttpOptions, total=False):
     """The file of its private key, unless that is in the same file."""
     tls_client_ca: str | PathLike[str] | None
     """A file with the authorities whose client certificates are required."""
+    workers: int
+    """How many processes serve on the port, supervised by this one; without it, this process serves alone."""
+    worker_timeout: float
+    """Seconds of silence after which a worker is killed and replaced; 30 by default."""
+    access_log: Literal["off", "text", "json"]
+    """A line on standard output for each HTTP request; off by default."""
 
 
 def check_names(options: Iterable[str], known: type[HttpOptions]) -> None:
@@ -94,7 +103,8 @@ def build(endpoint: Endpoint, **options: Unpack[HttpOptions]) -> AsgiApp:
         live = SharedSessions(endpoint, cast("SharedStore", endpoint.store), interval)
     heartbeat, retry = options.get("heartbeat", 15.0), options.get("retry", 1.0)
     policy = make_policy(options, endpoint.strictness, endpoint.served)
-    return AsgiApp(endpoint, policy, live, heartbeat=heartbeat, retry=retry)
+    operations = Operations(None if endpoint.store is None else endpoint.store.check)
+    return AsgiApp(endpoint, policy, live, heartbeat=heartbeat, retry=retry, operations=operations)
 
 
 def make_policy(options: HttpOptions, strictness: Strictness = LENIENT, served: Served = EVERY) -> HttpPolicy:
@@ -105,7 +115,7 @@ def make_policy(options: HttpOptions, strictness: Strictness = LENIENT, served: 
     """
     check_names(options, HttpOptions)
     path = options.get("path", "/mcp")
-    for name in ("stream", "websocket"):
+    for name in ("stream", "websocket", "probes"):
         if (value := options.get(name, "on")) not in ("on", "off"):
             raise ValueError(f'{name} must be "on" or "off": {value!r}')
     if path is not None and not path.startswith("/"):
@@ -120,6 +130,7 @@ def make_policy(options: HttpOptions, strictness: Strictness = LENIENT, served: 
         allowed_hosts=tuple(host.lower() for host in options.get("allowed_hosts", LOOPBACK)),
         allowed_origins=tuple(options.get("allowed_origins", ())),
         trusted_proxies=_read_proxies(options.get("trusted_proxies", ())),
+        open_paths=PATHS if options.get("probes", "off") == "on" and path is not None else frozenset(),
         strictness=strictness,
         served=served,
     )

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from assay.model.client_error import ClientError, InvalidAnswer, visible
+from assay.model.client_error import ClientError, ConnectionFailed, InvalidAnswer, visible
 from assay.model.client_limits import ClientLimits
 from assay.model.error import MalformedMessage
 from assay.model.jsonrpc import Envelope
@@ -149,6 +149,10 @@ class HttpReply:
 
     def on_lost(self, error: ClientError, *, untouched: bool) -> None:
         self.untouched = untouched
+        if self.is_stream and self.events.last_event_id and isinstance(error, ConnectionFailed):
+            # A server that died in the midst of a stream, or a proxy. As after its end, another connection
+            # may bring what follows the last event.
+            self._finish()
         if not self.done.done():
             self.done.set_exception(error)
 

@@ -51,6 +51,7 @@ ASGI: Final = {"version": "3.0", "spec_version": "2.4"}
 class HttpConnection(Channel):
     """Speaks HTTP/1.1 to the client and ASGI to the application."""
 
+    cycle_type: type[RequestCycle] = RequestCycle
     closing = False
     """The next response is the last."""
     _cycle: RequestCycle | None = None
@@ -182,10 +183,9 @@ class HttpConnection(Channel):
         if self._unparsed + self._latest > self._head_bytes:
             self._check_head_size()
         self._unparsed = 0
-        parser = self._parser
-        if parser.should_upgrade():
+        if self._parser.should_upgrade():
             return
-        cycle = RequestCycle(self, self._scope(), parser.should_keep_alive())
+        cycle = self.cycle_type(self, self._scope(), self._parser.should_keep_alive())
         # The parser reports trailer fields like headers. A new list keeps them out of the request's head,
         # where they must not be merged (RFC 9110, 6.5.1).
         self._url, self._headers = b"", []

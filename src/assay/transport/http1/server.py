@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, NamedTuple, Protocol
 
-from assay.model.error import CannotListen, MissingExtra
+from assay.model.error import MissingExtra
 from assay.model.limits import Limits
 from assay.protocol.byte_budget import ByteBudget
 from assay.protocol.http.asgi import Application as Endpoint
@@ -19,16 +18,30 @@ from assay.protocol.time_share import TimeShares
 from assay.transport.startup import started_before
 
 from .accept_errors import AcceptErrors
+from .listeners import Listeners
+from .listening import listen
+from .observer import Observation
 from .server_state import Application, ServerState
 from .stop_signal import StopSignal
 
-BACKLOG: Final = 2048
-"""Connections that the kernel holds until they are accepted."""
-PASSED: Final = 3
-"""The descriptor of a socket that a service manager passes, by the convention of systemd."""
-ACCEPTED_AT_ONCE: Final = 100
-"""Connections that asyncio accepts in one turn. It also tries, and fails, that often if no more files can be
-opened."""
+
+class Companion(Protocol):
+    """What watches a server that is one of several processes: its parent."""
+
+    own_socket: socket.socket
+
+    def attend(self, serving: Served, drain: float) -> Callable[[], None]:
+        """Report that the server serves; returns a function to call at its end."""
+
+    def close_sockets(self) -> None:
+        """The server accepts no more connections."""
+
+
+class Served(NamedTuple):
+    """What a companion may do with the server."""
+
+    listen_on: Callable[[Sequence[socket.socket]], Awaitable[None]]
+    stop: Callable[[], None]
 
 
 def serve_http(
@@ -39,10 +52,13 @@ def serve_http(
     limits: Limits,
     announce: Callable[[str], None] | None = None,
     tls: ssl.SSLContext | None = None,
+    companion: Companion | None = None,
+    observation: Observation | None = None,
     budget: ByteBudget | None = None,
     shares: TimeShares | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. `announce` is called with the endpoint's URL once the socket listens.
+    With a companion, this is one of several processes, and listens on a socket of theirs.
 
     Raises:
         MissingExtra: httptools is not installed.
@@ -50,32 +66,65 @@ def serve_http(
         LifespanFailed: the application could not start.
         SystemExit: with code 130, after Ctrl-C.
     """
-    _require_parser()
-    bound = listen(host, port)
+    require_parser()
+    bound = listen(host, port) if companion is None else companion.own_socket
     scheme = "http" if tls is None else "https"
     url = f"{scheme}://{_display_host(host)}:{bound.getsockname()[1]}{app.policy.path or '/'}"
+    process = _Process(app, lambda: None if announce is None else announce(url), companion, limits)
+    serving = partial(
+        serve,
+        app,
+        bound,
+        limits=limits,
+        tls=tls,
+        budget=budget,
+        shares=shares,
+        trusted_proxies=app.policy.trusted_proxies,
+        observation=observation,
+    )
+    try:
+        interrupted = _runner()(process.run(serving))
+    finally:
+        bound.close()
+    if interrupted:
+        raise SystemExit(130)
 
-    async def main() -> bool:
+
+class _Process:
+    """From the start of the application to the signal that ends it."""
+
+    def __init__(
+        self, app: Endpoint, announce: Callable[[], None], companion: Companion | None, limits: Limits
+    ) -> None:
+        self._app = app
+        self._announce = announce
+        self._companion = companion
+        self._limits = limits
+
+    async def run(self, serving: Callable[..., Awaitable[None]]) -> bool:
+        """Returns whether Ctrl-C has ended it."""
         with StopSignal() as stop:
-            if not await started_before(stop.wait, app.start()):
-                await app.close()
+            self._stop = stop
+            if not await started_before(stop.wait, self._app.start()):
+                await self._app.close()
                 return stop.interrupted
-            if announce is not None:
-                announce(url)
-            serving = partial(serve, app, bound, stop.wait, limits=limits, tls=tls, budget=budget)
             try:
-                await serving(shares=shares, trusted_proxies=app.policy.trusted_proxies)
+                await serving(self._until, attend=self._attend)
             except asyncio.CancelledError:
                 if not stop.interrupted:
                     raise
         return stop.interrupted
 
-    try:
-        interrupted = _runner()(main())
-    finally:
-        bound.close()
-    if interrupted:
-        raise SystemExit(130)
+    async def _until(self) -> None:
+        await self._stop.wait()
+        if self._companion is not None:
+            self._companion.close_sockets()
+
+    def _attend(self, listeners: Listeners) -> Callable[[], None]:
+        self._announce()
+        if self._companion is None:
+            return lambda: None
+        return self._companion.attend(Served(listeners.listen_on, self._stop.set), self._limits.drain)
 
 
 async def serve(
@@ -88,42 +137,23 @@ async def serve(
     budget: ByteBudget | None = None,
     shares: TimeShares | None = None,
     trusted_proxies: Sequence[Network] = (),
+    attend: Callable[[Listeners], Callable[[], None]] | None = None,
+    observation: Observation | None = None,
 ) -> None:
     """Serve on a listening socket until `until` returns, then close all connections in an orderly way."""
-    from .connection import HttpConnection
-    from .tls_listener import TlsListener
-
-    server = ServerState(app, limits, budget, shares, trusted_proxies)
+    server = ServerState(app, limits, budget, shares, trusted_proxies, observation)
     with AcceptErrors(server.loop, limits.connections) as errors:
-        if tls is None:
-            listening: Any = await server.loop.create_server(
-                lambda: HttpConnection(server), sock=bound, backlog=ACCEPTED_AT_ONCE
-            )
-            bound.listen(BACKLOG)  # `create_server` has changed it
-        else:
-            listening = TlsListener(server, bound, tls, errors)
+        listeners = Listeners(server, tls, errors)
+        await listeners.listen_on([bound])
+        leave = None if attend is None else attend(listeners)
         try:
             await until()
         finally:
-            listening.close()
+            listeners.close()
+            bound.close()
             await server.close(limits.drain)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket: that of a service manager, if it passed one, else a new one."""
-    if (os.environ.get("LISTEN_PID"), os.environ.get("LISTEN_FDS")) == (str(os.getpid()), "1"):
-        return socket.socket(fileno=PASSED)
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named because asyncio sets TCP_NODELAY only on sockets that say they are TCP.
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host, port))
-        bound.listen(BACKLOG)
-    except OSError as error:
-        bound.close()
-        raise CannotListen(host, port, error) from error
-    return bound
+            if leave is not None:
+                leave()
 
 
 def _display_host(host: str) -> str:
@@ -133,7 +163,7 @@ def _display_host(host: str) -> str:
     return "localhost" if host in ("127.0.0.1", "localhost", "0.0.0.0", "::", "::1") else host
 
 
-def _require_parser() -> None:
+def require_parser() -> None:
     try:
         import httptools  # noqa: F401
     except ImportError:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Hashable, Sequence
 from email.utils import formatdate
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from assay.model.limits import Limits
 from assay.protocol.byte_budget import ByteBudget, ByteShare
@@ -15,7 +15,11 @@ from assay.protocol.http.client_address import Network, client_address, is_trust
 from assay.protocol.time_share import TimeShares
 
 from .new_connection import NewConnections
+from .observer import Observation
 from .turn_queue import TurnQueues
+
+if TYPE_CHECKING:
+    from .connection import HttpConnection
 
 SWEEP_INTERVAL: Final = 1.0
 """Seconds between two checks for expired connections, and so the precision of their timeouts. One timer for
@@ -76,8 +80,12 @@ class ServerState:
         budget: ByteBudget | None = None,
         shares: TimeShares | None = None,
         trusted_proxies: Sequence[Network] = (),
+        observation: Observation | None = None,
     ) -> None:
         self.app = app
+        self.observation = observation
+        if observation is not None:
+            observation.server = self
         self.limits = limits
         self._budget = ByteBudget.of(limits) if budget is None else budget
         self.loop = asyncio.get_running_loop()
@@ -108,6 +116,21 @@ class ServerState:
     def share(self, client: Hashable) -> ByteShare:
         """What a connection takes of the byte budget."""
         return self._budget.share(client)
+
+    @property
+    def connection_count(self) -> int:
+        return len(self._connections)
+
+    def new_connection(self) -> HttpConnection:
+        """What serves a connection that was accepted."""
+        # Imported here: a connection refers to the state of its server.
+        from .connection import HttpConnection
+
+        if self.observation is None:
+            return HttpConnection(self)
+        from .observed_connection import ObservedConnection
+
+        return ObservedConnection(self)
 
     def admit(self, connection: ManagedConnection) -> int:
         """Add a connection. Returns how far the number of connections exceeds the limit; a surplus

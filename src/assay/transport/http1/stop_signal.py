@@ -32,6 +32,10 @@ class StopSignal:
     async def wait(self) -> None:
         await self._received.wait()
 
+    def set(self) -> None:
+        """Stop as after a signal."""
+        self._received.set()
+
     def _on_signal(self, number: int, _: object) -> None:
         self.interrupted = self.interrupted or number == signal.SIGINT
         self._loop.call_soon_threadsafe(self._stop)

@@ -17,7 +17,7 @@ from typing import Final
 from assay.model.visible import visible_record
 
 from .accept_errors import AcceptErrors
-from .connection import REFUSED_CONNECTIONS, HttpConnection
+from .connection import REFUSED_CONNECTIONS
 from .new_connection import TLS_SECONDS
 from .server_state import ServerState
 
@@ -29,7 +29,7 @@ RETRY: Final = 1.0
 
 
 class TlsHandshake(asyncio.Protocol):
-    """Counts as a connection until the handshake has succeeded and an `HttpConnection` takes its place."""
+    """Counts as a connection until the handshake has succeeded and a connection takes its place."""
 
     deadline = inf
     """The event loop has the deadline of the handshake."""
@@ -70,7 +70,7 @@ class TlsHandshake(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._server.remove(self)
-        connection = HttpConnection(self._server)
+        connection = self._server.new_connection()
         transport.set_protocol(connection)
         connection.connection_made(transport)
 

@@ -29,7 +29,8 @@ from assay.lab.harness.subject.bearer import (
 )
 from assay.lab.harness.subject.token_source import ClientCredentials, TokenSource
 from assay.model.limits import Limits
-from assay.transport.http1.server import listen, serve
+from assay.transport.http1.listening import listen
+from assay.transport.http1.server import serve
 
 SCOPES = ("read", "write")
 SECRET = "the-secret-of-the-robot"

@@ -1,0 +1,1 @@
+"""Kill workers while real clients call them, and check what the clients saw."""
