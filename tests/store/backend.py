@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import secrets
+import socket
 import sqlite3
-from contextlib import closing
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -29,6 +32,24 @@ class SqliteBackend:
     def forget_worker(self, name: str) -> None:
         with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
             connection.execute("delete from workers where name = ?", (name,))
+
+
+@contextmanager
+def redis_server(program: str, directory: Path) -> Iterator[int]:
+    """Run a Redis, and return its port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    words = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(directory)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                if "Ready to accept connections" in line:
+                    break
+            yield port
+        finally:
+            process.terminate()
 
 
 class RedisBackend:

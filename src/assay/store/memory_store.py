@@ -114,7 +114,7 @@ class MemoryBus:
     worker = "local"
 
     async def publish(self, messages: Sequence[BusMessage]) -> None:
-        """There is no other process."""
+        """Other processes do not exist."""
 
     def subscribe(self, topic: str, deliver: Deliver) -> Callable[[], None]:
         return lambda: None

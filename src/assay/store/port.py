@@ -181,11 +181,11 @@ class SharedEventStore(EventStore, Protocol):
     async def state(self, session_id: str, stream: str) -> StreamState | None: ...
 
     async def follow(self, session_id: str, stream: str, worker: str) -> StreamState | None:
-        """Set the reader of a stream. Returns the state before; None if there is no such stream."""
+        """Set the reader of a stream. Returns the state before; None for an unknown stream."""
         ...
 
     async def unfollow(self, session_id: str, stream: str, worker: str, delivered: int) -> None:
-        """Note that the reader in this process has left, after it has sent so much."""
+        """Note that the reader in this process has left, and which message it sent last."""
         ...
 
     async def announce(self, data: bytes, uri: str | None) -> None:

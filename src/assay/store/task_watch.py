@@ -46,6 +46,6 @@ class TaskWatch:
         try:
             record = await self._load(task_id)
         except StoreAway:
-            return  # whoever waits for the task reads it again
+            return  # a client that waits for the task reads it again
         if record is not None:
             self.notify(record)

@@ -45,7 +45,7 @@ async def begun(serving: Workers, name: str) -> tuple[AsgiPeer, AsgiPeer, str]:
     return client, serving.moved(client, 1, principal="ada"), answer.json["result"]["task"]["taskId"]
 
 
-async def shown(client: AsgiPeer, task_id: str) -> dict[str, Any]:
+async def task_of(client: AsgiPeer, task_id: str) -> dict[str, Any]:
     answer: dict[str, Any] = (await client.post(request("tasks/get", {"taskId": task_id}, "get"))).json
     return answer
 
@@ -55,7 +55,7 @@ async def test_result_is_awaited_at_another_process(backend: Backend) -> None:
         _, moved, task_id = await begun(serving, "slow")
         waiting = moved.begin("POST", request("tasks/result", {"taskId": task_id}))
         await serving.workers[0].started.wait()
-        assert (await shown(moved, task_id))["result"]["status"] == "working"
+        assert (await task_of(moved, task_id))["result"]["status"] == "working"
         serving.workers[0].release.set()
         assert (await waiting.complete()).json["result"]["content"][0]["text"] == "done"
 
@@ -68,7 +68,7 @@ async def test_cancellation_at_another_process_ends_the_handler(backend: Backend
         assert answer.json["result"]["status"] == "cancelled"
         async with asyncio.timeout(5):
             await serving.workers[0].cancelled.wait()
-        assert (await shown(client, task_id))["result"]["status"] == "cancelled"
+        assert (await task_of(client, task_id))["result"]["status"] == "cancelled"
 
 
 async def test_question_of_a_task_is_answered_at_another_process(backend: Backend) -> None:
@@ -96,7 +96,7 @@ async def test_task_of_a_process_that_died_has_failed(backend: Backend) -> None:
     async with workers(backend, prepare=add_tools) as serving:
         _, moved, task_id = await begun(serving, "slow")
         serving.bury(0)
-        task = (await shown(moved, task_id))["result"]
+        task = (await task_of(moved, task_id))["result"]
         assert task["status"] == "failed" and "has ended" in task["statusMessage"]
         result = await moved.post(request("tasks/result", {"taskId": task_id}))
         assert result.json["error"]["code"] == -32603
@@ -107,4 +107,4 @@ async def test_task_is_unknown_to_another_principal_at_any_process(backend: Back
         _, _, task_id = await begun(serving, "slow")
         for app in serving.apps:
             other = await AsgiPeer(app, principal="eve").shake_hands(NEWEST)
-            assert "unknown task" in (await shown(other, task_id))["error"]["message"]
+            assert "unknown task" in (await task_of(other, task_id))["error"]["message"]

@@ -97,7 +97,7 @@ class Tasks:
         self._is_recovered = False
         self._bus: Bus | None = None
         self._announced: OrderedDict[str, object] = OrderedDict()
-        """What listen streams were last told of tasks that run in other processes."""
+        """The states of tasks in other processes that listen streams were last notified of."""
         self._unwatch = store.watch(self._changed)
 
     def move(self, store: TaskStore, bus: Bus) -> None:

@@ -21,7 +21,7 @@ from .link import RedisLink
 logger = logging.getLogger("assay")
 logger.addFilter(visible_record)
 
-KEPT: Final = 10_000
+MESSAGES: Final = 10_000
 """Messages that are kept, roughly: a process that is away for longer misses some."""
 READ_AT_ONCE: Final = 1000
 BLOCK: Final = 1000
@@ -85,7 +85,7 @@ class RedisBus:
         pipeline = self._link.client.pipeline(transaction=False)
         for message in messages:
             fields: dict[Any, Any] = {"o": self.worker, "t": message.topic, "d": message.data}
-            pipeline.xadd(self._key, fields, maxlen=KEPT, approximate=True)
+            pipeline.xadd(self._key, fields, maxlen=MESSAGES, approximate=True)
         await self._link.run(pipeline.execute())
 
     def _life(self, worker: str) -> str:

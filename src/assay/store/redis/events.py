@@ -28,14 +28,14 @@ class RedisEvents:
         bytes_per_stream: int = BYTES_PER_STREAM,
     ) -> None:
         self._link = link
-        self._kept = int(idle_timeout) + SPARE
-        self._bounds = (events_per_stream, bytes_per_stream, self._kept)
+        self._lifetime = int(idle_timeout) + SPARE
+        self._bounds = (events_per_stream, bytes_per_stream, self._lifetime)
 
     def _key(self, session_id: str) -> list[str]:
         return [self._link.key(session_id, "streams")]
 
     async def open(self, session_id: str, stream: str, worker: str, failure: bytes) -> None:
-        values = (stream, worker, failure, self._kept, STREAMS)
+        values = (stream, worker, failure, self._lifetime, STREAMS)
         await self._link.script(script.OPEN, self._key(session_id), *values)
 
     async def append(self, session_id: str, stream: str, data: bytes) -> int:

@@ -57,7 +57,7 @@ class RedisSessions:
         return self._link.key(session_id, name)
 
     @property
-    def _kept(self) -> int:
+    def _lifetime(self) -> int:
         return int(self._idle_timeout) + SPARE
 
     @property
@@ -89,7 +89,7 @@ class RedisSessions:
         ended: list[str] = [each.decode() for each in added]
         if record.id not in ended:
             await self._store(record, replace=True)
-            stream = (STANDALONE, "", b"", self._kept, STREAMS)
+            stream = (STANDALONE, "", b"", self._lifetime, STREAMS)
             await self._link.script(script.OPEN, [self._key(record.id, "streams")], *stream)
             await self._set_places(record)
             self._remember(record.id, record.version)
@@ -99,7 +99,7 @@ class RedisSessions:
         return ended
 
     async def _store(self, record: SessionRecord, *, replace: bool) -> bool:
-        values = (_encode(record), record.version, self._clock(), self._kept, int(replace), self._oldest)
+        values = (_encode(record), record.version, self._clock(), self._lifetime, int(replace), self._oldest)
         return bool(await self._link.script(script.SAVE, [self._key(record.id)], *values))
 
     async def swap(self, record: SessionRecord) -> bool:
@@ -146,7 +146,7 @@ class RedisSessions:
     async def touch(self, session_id: str) -> None:
         keys = [self._key(session_id), self._key(session_id, "streams")]
         now = self._clock()
-        if await self._link.script(script.TOUCH, keys, now, self._oldest, self._kept):
+        if await self._link.script(script.TOUCH, keys, now, self._oldest, self._lifetime):
             await self._link.script(script.INDEX_TOUCH, self._index, session_id, now)
 
     async def delete(self, session_id: str) -> bool:

@@ -24,7 +24,7 @@ HEARTBEAT: Final = 1.0
 """Seconds between two signs of life of a process."""
 ALIVE: Final = 3.0
 """Seconds after the last sign of life until a process counts as dead."""
-KEPT: Final = 30.0
+LIFETIME: Final = 30.0
 """Seconds that a message is kept: a process that looks away for longer misses it."""
 FORGOTTEN: Final = 3600.0
 """Seconds after which a dead process is deleted from the list."""
@@ -92,7 +92,7 @@ class SqliteBus:
         now = time.time()
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("delete from bus where at < ?", (now - KEPT,))
+            connection.execute("delete from bus where at < ?", (now - LIFETIME,))
             connection.execute("delete from workers where seen < ?", (now - FORGOTTEN,))
 
         await self._database.write(work)

@@ -1,7 +1,7 @@
 """One connection to the file: transactions, their errors, and the check of what the file is.
 
 Statements run in the thread of the event loop: each takes microseconds, less than handing it to another
-thread. What may take longer does not: a transaction that has to wait for another process is tried again from
+thread. Longer work does not: a transaction that has to wait for another process is tried again from
 the loop, and the checkpoint, which waits for the disk, runs in a thread.
 """
 
@@ -76,8 +76,8 @@ class Database:
             raise StoreError(f"store {self.path} cannot be opened: {error.strerror}", PLACE) from error
 
     def _create_file(self) -> None:
-        # Created here and not by SQLite, so that nobody else can read it at any time. Its log and index get
-        # the same permissions.
+        # Created here and not by SQLite, so that other users cannot read it at any time. Its log and index
+        # get the same permissions.
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         except FileExistsError:
@@ -135,7 +135,7 @@ class Database:
                     connection.execute(statement)
                 connection.execute(f"pragma application_id = {APPLICATION}")
                 connection.execute(f"pragma user_version = {VERSION}")
-            # Proves that the file can be written, whatever is in it.
+            # Proves that the file can be written.
             connection.execute("update totals set sessions = sessions")
         except BaseException:
             connection.execute("rollback")
@@ -236,13 +236,13 @@ class Database:
 
 def statements(script: str) -> list[str]:
     """The statements of a script. `executescript` would commit before each."""
-    found, start = [], ""
+    complete, start = [], ""
     for part in script.split(";"):
         start = f"{start}{part};"
         if sqlite3.complete_statement(start):
-            found.append(start)
+            complete.append(start)
             start = ""
-    return found
+    return complete
 
 
 def primary_code(error: sqlite3.Error) -> int:

@@ -235,11 +235,11 @@ class AsgiApp(JoinsHost):
             self._sessions.drop(live)
         else:
             try:
-                kept = await self._sessions.keep(live, scope)
+                has_room = await self._sessions.keep(live, scope)
             except StoreAway as error:
                 self._sessions.drop(live)
                 return await refuse(request.transmit, store_away(error, message), request.cors)
-            if not kept:
+            if not has_room:
                 return await refuse(request.transmit, sessions_full(message), request.cors)
             exchange.headers.append((b"mcp-session-id", live.id.encode()))
         return await exchange.answer(outcome, live.session.peer.revision)

@@ -52,7 +52,7 @@ class Stream:
         """A connection begins to follow the stream."""
 
     async def leave(self, number: int) -> None:
-        """The connection has ended; so much has been sent."""
+        """The connection has ended, after this message."""
 
     async def after(self, number: int) -> list[Event] | None:
         """Messages later than `number`; none if some of them are gone."""
