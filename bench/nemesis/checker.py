@@ -16,8 +16,8 @@ RECONNECT: Final = 1.0
 """Seconds after the death of a worker until its clients reconnect: the pause that both SDKs make."""
 SILENCE: Final = 25.0
 """Seconds that a call may take at most, however often its client reconnects to workers that are killed."""
-NOTICED: Final = 2.5
-"""Seconds after which a probe has noticed that the server is down."""
+NOTICED: Final = 0.5
+"""Seconds between the probes that notice it when no worker serves, with a margin."""
 
 
 class Violation(NamedTuple):
@@ -48,7 +48,7 @@ class Call:
     reconnected: float | None = None
     """When its client last asked for the rest of the stream, if the client shows it."""
     down: float = 0.0
-    """Seconds between that and its end in which no worker could be reached."""
+    """Seconds between that, or the reconnection of its client, and its end in which no worker served."""
 
     @property
     def end(self) -> Entry | None:
@@ -78,7 +78,7 @@ def calls_of(entries: Iterable[Entry]) -> dict[str, Call]:
         if call.killed is not None:
             latest = call.killed + PATIENCE + RECONNECT
             call.killed_again = max(death for death in kills.values() if call.killed <= death <= latest)
-            call.down = down_time(entries, call.killed, end)
+            call.down = down_time(entries, max(call.killed, call.reconnected or 0.0), end)
     return calls
 
 
@@ -144,7 +144,7 @@ def in_time(call: Call) -> Iterator[str]:
     if call.killed is None or call.killed_again is None or call.end is None:
         return
     if call.reconnected is not None and call.reconnected > call.killed:
-        seconds, since = call.end["t"] - call.reconnected, "its client had reconnected"
+        seconds, since = call.end["t"] - call.reconnected - call.down, "its client had reconnected"
     else:
         seconds, since = call.end["t"] - call.killed_again - call.down - RECONNECT, "a worker was killed"
     if seconds > PATIENCE:
@@ -229,7 +229,7 @@ def summary(entries: list[Entry]) -> dict[str, float]:
     calls = list(calls_of(entries).values())
     hit = [call for call in calls if call.killed is not None]
     late = [
-        call.end["t"] - max(call.killed + call.down, call.reconnected or 0.0)
+        call.end["t"] - max(call.killed, call.reconnected or 0.0) - call.down
         for call in hit
         if call.end and call.killed is not None
     ]

@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 import httpx2
@@ -20,6 +21,8 @@ from .history import Recorder
 PROGRAM: Final = Path(__file__).with_name("program.py")
 PATIENCE: Final = 60.0
 PROBE: Final = 0.1
+SLOW: Final = 0.5
+"""Seconds that a probe takes at most while a worker serves."""
 UNSHARED: Final = httpx2.Limits(max_keepalive_connections=0)
 """Each probe takes a connection of its own, which any worker may accept."""
 
@@ -55,18 +58,23 @@ class Cluster:
     async def watch(self) -> None:
         """Note when the server can be reached, and how many of its workers serve."""
         url = self.url.replace("/mcp", "/metrics")
-        was_up = True
+        is_up = True
         async with httpx2.AsyncClient(timeout=2.0, limits=UNSHARED, trust_env=False) as client:
             while True:
+                begin = monotonic()
                 try:
                     text = (await client.get(url)).text
                     found = re.search(r"^assay_workers (\d+)", text, re.MULTILINE)
                     self.serving = 0 if found is None else int(found[1])
                 except httpx2.HTTPError:
                     self.serving = 0
-                if was_up != (self.serving > 0):
-                    was_up = not was_up
-                    self._recorder.note("up" if was_up else "down")
+                # A probe that takes long has waited for a worker to start.
+                if is_up and (not self.serving or monotonic() - begin > SLOW):
+                    is_up = False
+                    self._recorder.note("down", t=begin)
+                if not is_up and self.serving:
+                    is_up = True
+                    self._recorder.note("up")
                 await asyncio.sleep(PROBE)
 
     @property
