@@ -29,6 +29,7 @@ from .typed import as_type
 
 if TYPE_CHECKING:
     from .running_call import RunningCall
+    from .task import RunningTask
 
 T = TypeVar("T")
 
@@ -148,9 +149,8 @@ class Calls(ExtensionCalls):
         """
         if others or type(name) is not str:
             check_call("call_tool", name, others)
-        params: dict[str, Any] = {"name": name, "arguments": arguments if arguments is not None else {}}
-        if meta is not None:
-            params["_meta"] = dict(meta)
+        params: dict[str, Any] = {"name": name, "arguments": {} if arguments is None else arguments}
+        params |= {} if meta is None else {"_meta": dict(meta)}
         if arguments:
             check_numbers(arguments, f"of tool {name}")
         raw = await self._call_tool(params, timeout, progress, idempotent)
@@ -162,7 +162,7 @@ class Calls(ExtensionCalls):
                 raise
         return await task
 
-    def _created_task(self, name: str, raw: Raw, *, check: bool) -> Task | None:
+    def _created_task(self, name: str, raw: Raw, *, check: bool) -> RunningTask | None:
         """The task that the server made of a call, if the answer is none of a plain call."""
         from .task import created_task
 

@@ -116,12 +116,11 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         retry: Retry | None = None,
         on_state: Callback | None = None,
     ) -> None:
-        check_options(timeout, sampling=sampling, elicitation=elicitation)
-        check_options(None, on_log=on_log, on_change=on_change, on_state=on_state)
+        check_options(timeout, sampling=sampling, elicitation=elicitation, on_log=on_log)
+        check_options(None, on_change=on_change, on_state=on_state)
         check_types(limits=(limits, ClientLimits), retry=(retry, Retry), tls=(tls, ssl.SSLContext))
         check_types(name=(name, str), version=(version, str), headers=(headers, Mapping))
-        self.limits = limits or ClientLimits()
-        self.timeout = timeout
+        self.limits, self.timeout = limits or ClientLimits(), timeout
         self._outputs = Outputs(self.limits)
         self._check_output = check_output
         target, headers, auth = resolve(target, headers, auth)

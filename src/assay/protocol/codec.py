@@ -7,7 +7,7 @@ distinguish bad JSON from a bad request and to find an id for the error.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Final, TypeVar
@@ -281,3 +281,21 @@ def _is_deeper(body: bytes, limit: int) -> bool:
 def _rise(brackets: bytes) -> int:
     """How far the nesting rises above its start."""
     return max(accumulate(array("b", brackets.translate(_STEPS))))
+
+
+def as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
+    """A message from a host, encoded.
+
+    Raises:
+        MalformedMessage: it has a lone surrogate.
+    """
+    if isinstance(message, bytes):
+        return message
+    if isinstance(message, str):
+        # Lone surrogates become invalid UTF-8, for the decoder to refuse.
+        return message.encode("utf-8", "surrogatepass")
+    try:
+        return encode(message)
+    except UnicodeEncodeError:
+        # `json.loads` accepts lone surrogates, so a client can put them into a host's mapping.
+        raise MalformedMessage(PARSE_ERROR, "parse error: a lone surrogate is not a character") from None

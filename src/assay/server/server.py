@@ -12,14 +12,14 @@ from msgspec import Raw
 from assay.extensions.tasks import EXTENSION as TASKS
 from assay.model.content import Icon
 from assay.model.definition import Implementation
-from assay.model.error import PARSE_ERROR, MalformedMessage, RegistrationError, RpcError
+from assay.model.error import RegistrationError, RpcError
 from assay.model.jsonrpc import Envelope
 from assay.model.limits import Limits
 from assay.model.result import Cache
 from assay.model.session import SessionRecord
 from assay.model.strictness import LENIENT, Strictness
 from assay.protocol.byte_budget import ByteBudget
-from assay.protocol.codec import decode, encode, encode_outcome, error_reply
+from assay.protocol.codec import as_bytes, decode, encode, encode_outcome, error_reply
 from assay.protocol.lifecycle import STEPS, STRICT_STEPS
 from assay.protocol.scope import Scope, Send
 from assay.protocol.seal import Sealer
@@ -307,7 +307,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         """
         checked: Scope = scope if type(scope) is self.scope_type else self._check_scope(scope)
         try:
-            decoded = decode(_as_bytes(message), self.limits)
+            decoded = decode(as_bytes(message), self.limits)
             if isinstance(decoded, list):
                 outcomes = await self.dispatch_batch(decoded, send, checked)
                 return b"[" + b",".join(map(encode_outcome, outcomes)) + b"]" if outcomes else None
@@ -391,16 +391,3 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         """
         self.notifier.leave(session)
         session.close(reason)
-
-
-def _as_bytes(message: bytes | str | Mapping[str, Any]) -> bytes:
-    if isinstance(message, bytes):
-        return message
-    if isinstance(message, str):
-        # Lone surrogates become invalid UTF-8, for the decoder to refuse.
-        return message.encode("utf-8", "surrogatepass")
-    try:
-        return encode(message)
-    except UnicodeEncodeError:
-        # `json.loads` accepts lone surrogates, so a client can put them into a host's mapping.
-        raise MalformedMessage(PARSE_ERROR, "parse error: a lone surrogate is not a character") from None
