@@ -131,8 +131,10 @@ coverage: $(READY) ## Write docs/evidence/coverage.md from the lab's catalogue (
 
 .PHONY: prove
 prove: $(READY) ## Run every saboteur of every suite on all its transports and revisions
-	@for suite in protocol everything marketplace client; do \
-		echo "$$suite:"; PYTHONDONTWRITEBYTECODE= $(BIN)/python -m assay prove --suite $$suite; done
+	@# Two at once, because each is one process that waits half of the time; their outputs do not mix.
+	@printf '%s\n' protocol client marketplace everything | PYTHONDONTWRITEBYTECODE= xargs -P 2 -I SUITE sh -c ' \
+		output=$$($(BIN)/python -m assay prove --suite SUITE 2>&1); code=$$?; \
+		printf "SUITE:\n%s\n" "$$output"; exit $$code'
 
 .PHONY: repeat
 repeat: $(READY) ## Run the line that repeats each finding, for every saboteur of every suite for servers
@@ -152,7 +154,12 @@ interop: ## Run the official suite, clients of other SDKs, our client on their s
 	@$(BIN)/python -m interop.clients --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 	@$(BIN)/python -m interop.servers --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
 	@$(BIN)/python -m interop.oauth --node $(NODE_VENV)/bin/node --docs docs/evidence/interop.md
+	@$(MAKE) --no-print-directory interop-tasks
 	@$(MAKE) --no-print-directory matrix
+
+.PHONY: interop-tasks
+interop-tasks: $(READY) $(PEER_VENVS)/python-sdk-1/.ready $(PEER_VENVS)/fastmcp-tasks/.ready ## Run tasks with a question in the middle: clients of other SDKs on our server, and our client on fastmcp's
+	@$(BIN)/python -m interop.tasks
 
 .PHONY: matrix
 matrix: ## Run eight clients with nine servers, what changed since; writes results/matrix/index.html and docs/evidence/matrix.md

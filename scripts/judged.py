@@ -5,6 +5,7 @@
 Exit codes: 0 all conform, 1 one does not, 130 interrupted.
 """
 
+import json
 import os
 import signal
 import sys
@@ -15,13 +16,16 @@ from typing import Final, NoReturn
 
 import demo_lab
 
+REFERENCE: Final = "reference --strict"
 SERVERS: Final = (
-    "reference --strict",
+    REFERENCE,
     "examples/time_server.py",
     "examples/sqlite_server.py",
     "examples/fetch_server.py",
 )
 TRANSPORTS: Final = ("stdio", "http", "ws")
+ARGUMENTS: Final = {"tools": {"long_task": [{"seconds": 0.5}]}}
+"""Of its own accord it takes two seconds, for which other scenarios would wait at each revision."""
 OPTIONS: Final = ("--strict", "--allow-effects")
 """A violated SHOULD is a failure, too, and scenarios may change the servers' data."""
 
@@ -36,9 +40,14 @@ def main(options: list[str]) -> int:
     with ExitStack() as stack:
         data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         os.environ["DATABASE"] = str(data / "example.db")
+        arguments = data / "arguments.json"
+        arguments.write_text(json.dumps(ARGUMENTS), "utf-8")
+        own = {REFERENCE: ("--arguments", str(arguments))}
         # At the same time, because the scenarios mostly wait.
         runs = [
-            stack.enter_context(demo_lab.lab_process(server, TRANSPORTS, (*OPTIONS, *options)))
+            stack.enter_context(
+                demo_lab.lab_process(server, TRANSPORTS, (*OPTIONS, *own.get(server, ()), *options))
+            )
             for server in SERVERS
         ]
         conforming = [run.show() for run in runs].count(True)

@@ -4,7 +4,7 @@ One process collects all tests, and then forks workers, each of which runs one t
 everything is imported and collected once. pytest-xdist would do that in each of its processes, and send
 messages for each test: a third of the CPU time of many thousand quick tests.
 
-Arguments are those of pytest.
+Arguments are those of pytest, and `--dearest N`, which lists the N test files that take most CPU time.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import gc
 import os
 import pickle
 import random
+import resource
 import selectors
 import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,15 +29,18 @@ from typing import Any, Final, NamedTuple, NoReturn
 import pytest
 from _pytest.runner import runtestprotocol
 
-from tests.driving.warm_python import warm_python
+from tests.driving.warm_python import processor_times, warm_python
 
 TESTS: Final = Path(__file__).parents[1] / "tests"
 APART: Final = (TESTS / "meta", TESTS / "system")
 """`make check` and `make system` run these."""
 PROCESSES: Final = 2 * (os.cpu_count() or 1)
 """More than cores: many tests wait for processes that they started."""
+BESIDE: Final = os.cpu_count() or 1
+"""Further processes, for files that do little but wait (`pytestmark = pytest.mark.waits`)."""
 OPTIONS: Final = ("-q", "-p", "no:cacheprovider", *(f"--ignore={folder}" for folder in APART))
 SEED: Final = "--randomly-seed="
+DEAREST: Final = "list the test files that take most CPU time"
 CRASHED: Final = "the process that ran {} ended with status {}: the outcome of its tests is lost"
 
 
@@ -58,6 +63,8 @@ def new_seed() -> int:
 class Worker(NamedTuple):
     process: int
     connection: socket.socket
+    beside: bool
+    """Whether it only runs files that mostly wait."""
 
 
 @dataclass
@@ -70,6 +77,18 @@ class TestFile:
     def is_long(self) -> bool:
         return any(self.items[0].iter_markers("long"))
 
+    @property
+    def waits(self) -> bool:
+        return any(self.items[0].iter_markers("waits"))
+
+
+class Outcome(NamedTuple):
+    """What a worker reports of a file that it ran."""
+
+    reports: list[Any]
+    seconds: float
+    processor_seconds: float
+
 
 class Distribution:
     """A plugin of pytest that has workers run the collected tests, and reports their results."""
@@ -79,6 +98,15 @@ class Distribution:
         self._selector = selectors.DefaultSelector()
         self._running: dict[Worker, TestFile] = {}
         self._started = 0
+        self._outcomes: dict[str, Outcome] = {}
+
+    def pytest_addoption(self, parser: pytest.Parser) -> None:
+        parser.addoption("--dearest", type=int, default=0, metavar="N", help=DEAREST)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if count := terminalreporter.config.option.dearest:
+            for line in dearest(self._outcomes, count, processor_times()):
+                terminalreporter.write_line(line)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if session.testsfailed or session.config.option.collectonly or not session.items:
@@ -87,20 +115,21 @@ class Distribution:
         gc.enable()
         waiting = in_order(session.items)
         try:
-            for _ in range(min(PROCESSES, len(waiting))):
-                self._start(session)
+            beside = min(BESIDE, sum(file.waits for file in waiting))
+            for number in range(min(PROCESSES + beside, len(waiting))):
+                self._start(session, beside=number < beside)
             for worker in self._idle(session):
                 if session.shouldfail or session.shouldstop:
                     raise session.Failed(session.shouldfail or session.shouldstop)
-                if waiting:
-                    self._assign(worker, waiting.pop(0))
-                elif not self._running:
+                if file := next_for(worker, waiting):
+                    self._assign(worker, file)
+                elif not waiting and not self._running:
                     break
         finally:
             self._end()
         return True
 
-    def _start(self, session: pytest.Session) -> None:
+    def _start(self, session: pytest.Session, *, beside: bool) -> None:
         ours, theirs = socket.socketpair()
         self._started += 1
         directory = self._directory / str(self._started)
@@ -111,7 +140,7 @@ class Distribution:
             ours.close()
             work(session, theirs, directory)
         theirs.close()
-        self._selector.register(ours, selectors.EVENT_READ, Worker(process, ours))
+        self._selector.register(ours, selectors.EVENT_READ, Worker(process, ours, beside))
 
     def _idle(self, session: pytest.Session) -> Iterator[Worker]:
         """Each worker as soon as it has nothing to do."""
@@ -122,8 +151,10 @@ class Distribution:
                 if data is None:
                     self._replace(session, worker)
                     continue
-                self._running.pop(worker, None)
-                for content in pickle.loads(data):
+                outcome: Outcome = pickle.loads(data)
+                if file := self._running.pop(worker, None):
+                    self._outcomes[file.path] = outcome
+                for content in outcome.reports:
                     log(session, report_of(session, content))
                 yield worker
 
@@ -139,7 +170,7 @@ class Distribution:
         path = self._running.pop(worker).path
         reason = CRASHED.format(path, status)
         log(session, pytest.TestReport(path, (path, None, path), {}, "failed", reason, "call"))
-        self._start(session)
+        self._start(session, beside=worker.beside)
 
     def _end(self) -> None:
         workers = [key.data for key in self._selector.get_map().values()]
@@ -157,12 +188,21 @@ class Distribution:
 
 
 def in_order(items: list[pytest.Item]) -> list[TestFile]:
-    """The files; those that take long first, so that no worker is left with one of them at the end."""
+    """The files; those that take long first, so that no worker is left with one of them at the end, and those
+    that wait last."""
     files: dict[str, TestFile] = {}
     for item in items:
         path = item.nodeid.partition("::")[0]
         files.setdefault(path, TestFile(path, [])).items.append(item)
-    return sorted(files.values(), key=lambda file: not file.is_long)
+    return sorted(files.values(), key=lambda file: (file.waits, not file.is_long))
+
+
+def next_for(worker: Worker, waiting: list[TestFile]) -> TestFile | None:
+    """Taken from the files that wait for a process."""
+    if not worker.beside:
+        return waiting.pop(0) if waiting else None
+    first = next((number for number, file in enumerate(waiting) if file.waits), None)
+    return None if first is None else waiting.pop(first)
 
 
 def prepare_hypothesis() -> None:
@@ -227,11 +267,13 @@ def work(session: pytest.Session, connection: socket.socket, directory: Path) ->
         files = {file.path: file for file in in_order(session.items)}
         reports = Reports()
         session.config.pluginmanager.register(reports)
-        send(connection, pickle.dumps([]))
+        send(connection, pickle.dumps(Outcome([], 0, 0)))
         while path := received(connection):
+            begin, processor_begin = time.monotonic(), processor_seconds()
             run_file(files[pickle.loads(path)], session.config)
             contents = [serialized(report, session.config) for report in reports.taken()]
-            send(connection, pickle.dumps(contents))
+            spent = time.monotonic() - begin, processor_seconds() - processor_begin
+            send(connection, pickle.dumps(Outcome(contents, *spent)))
         code = 0
     except BaseException:
         sys.excepthook(*sys.exc_info())
@@ -254,6 +296,22 @@ def own_state(config: pytest.Config, directory: Path) -> None:
 def run_file(file: TestFile, config: pytest.Config) -> None:
     for item, following in zip(file.items, [*file.items[1:], None], strict=True):
         config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+
+
+def processor_seconds() -> float:
+    """CPU time of this process and of those that it has started and waited for."""
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def dearest(outcomes: dict[str, Outcome], count: int, forked: Mapping[str, float]) -> list[str]:
+    """The files that took most CPU time, with that of the processes that the fork server started for them."""
+    times = {path: each.processor_seconds + forked.get(path, 0) for path, each in outcomes.items()}
+    first = sorted(times, key=lambda path: -times[path])[:count]
+    lines = [f"{times[path]:8.2f} {outcomes[path].seconds:8.2f}  {path}" for path in first]
+    share = sum(seconds for path, seconds in forked.items() if path in outcomes)
+    total = f"{sum(times.values()):8.2f} {'':8}  all files, {share:.2f} of it in processes of the fork server"
+    return ["   CPU s   wall s", *lines, total]
 
 
 def serialized(report: pytest.TestReport, config: pytest.Config) -> Any:

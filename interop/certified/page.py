@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from interop.certified.record import CertifiedServer, Finding, UnmetDemand
+from interop.certified.record import CertifiedServer, Edition, Finding, UnmetDemand
 from interop.markdown import cell, frames, short, text
 from interop.public.table import PublicServer
 
@@ -10,11 +10,11 @@ TRACES = "../../interop/certified/traces"
 INTRODUCTION = """\
 # Certified public servers
 
-The result of `assay certify` on two public servers, by the profile intelgraph/2025-10. Written by
-`make certified ARGS=--public`; do not edit.
+The result of `assay certify` on two public servers, by the profile intelgraph/2026-11 and within the scope of
+the one transport that each was judged on. Written by `make certified ARGS=--public`; do not edit.
 
 - Neither server claims to meet the profile. The profile demands more than MCP (tags, effects, versions,
-  manifests, spans) and in places something else: it refuses the batches of 2025-03-26.
+  manifests, spans, tokens, streams that resume, benchmarks, replays).
 - Each finding states what was expected and observed, with its frames. A finding at several revisions is shown
   once, at the newest; its trace is stored, and `assay judge interop/certified/traces` judges it again.
 - `interop/certified/reasons.toml` explains each finding, written after comparing its frames with the demand.
@@ -28,7 +28,7 @@ def page(
     servers: Mapping[str, PublicServer],
     reasons: Mapping[tuple[str, str], str],
 ) -> str:
-    parts = [INTRODUCTION, *_overview(certified, servers)]
+    parts = [INTRODUCTION, *_overview(certified, servers), *_changes(certified)]
     for result in certified:
         parts += _server(result, servers[result.server], reasons)
     return "\n".join(parts).rstrip() + "\n"
@@ -53,6 +53,25 @@ def _overview(certified: Sequence[CertifiedServer], servers: Mapping[str, Public
     yield ""
 
 
+def _changes(certified: Sequence[CertifiedServer]) -> Iterator[str]:
+    """What the first edition would conclude from the same runs."""
+    yield "## What changed since the first edition\n"
+    yield "Both editions on the same runs: the newest asks for more, and names what is missing.\n"
+    yield "| server | edition | conclusion | met | not met only by this edition |"
+    yield "|---|---|---|--:|---|"
+    for result in certified:
+        if result.first is None:
+            continue
+        now, then = {unmet.demand for unmet in result.unmet}, set(result.first.unmet)
+        counts = result.counts
+        newest = Edition(result.profile, result.conclusion, counts.passed, counts.scored, sorted(now))
+        for edition, other in ((result.first, now), (newest, then)):
+            names = ", ".join(sorted({*edition.unmet} - other)) or "none"
+            met = f"{edition.passed} of {edition.scored}"
+            yield f"| {result.server} | {edition.profile} | {edition.conclusion} | {met} | {names} |"
+    yield ""
+
+
 def _server(
     result: CertifiedServer, server: PublicServer, reasons: Mapping[tuple[str, str], str]
 ) -> Iterator[str]:
@@ -66,6 +85,10 @@ def _server(
     yield ""
     for unmet in result.unmet:
         yield from _unmet(result, unmet, reasons.get((result.server, unmet.demand), ""))
+    if result.gaps:
+        yield f"### What else keeps it from `met`: {result.server}\n"
+        yield from (f"- {text(gap)}" for gap in result.gaps)
+        yield ""
     yield f"### Not measured or not applicable: {result.server}\n"
     yield from (f"- {text(reason)}: {', '.join(ids)}" for reason, ids in result.unmeasured.items())
     yield ""
@@ -74,7 +97,10 @@ def _server(
 def _unmet(result: CertifiedServer, unmet: UnmetDemand, why: str) -> Iterator[str]:
     yield f'<a id="{_anchor(result, unmet)}"></a>\n'
     yield f"**{unmet.demand}**: {text(unmet.title)}\n"
-    yield f"Why: {why.strip()}\n"
+    if unmet.findings:
+        yield f"Why: {why.strip()}\n"
+    else:
+        yield f"Result: {text(unmet.reason)}\n"
     for finding in unmet.findings:
         yield from _finding(result, finding)
 

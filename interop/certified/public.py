@@ -10,7 +10,9 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.certify import summary
+from assay.certify.bundle import layout
 from assay.lab.harness.run.rejudge import rejudged
+from assay.lab.harness.run.run import parse_run
 from assay.lab.harness.subject.subject import UrlSubject
 from assay.lab.harness.trace.file import read_trace
 from assay.lab.suites import suite_named
@@ -98,13 +100,15 @@ async def certify_server(server: PublicServer, results: Path, node: str) -> Cert
             server.package,
             "--server-version",
             server.version(),
+            *("--scope", "http" if server.url else "stdio", "--bench", "quick", "--replay"),
             *observation_options(server),
         )
         written = ("--key", str(results / "dev.key"), "--out", str(bundle))
         log = results / f"{server.name}.log"
         output, _ = await run_command((*ASSAY, "certify", *target, *about, *written), log, CERTIFIED)
     document = summary.read(output)
-    result = certified_server(server.name, typed_command(target, about), document)
+    run = parse_run((bundle / layout.RUN).read_bytes(), layout.RUN)
+    result = certified_server(server.name, typed_command(target, about), document, run)
     print(f"{server.package} {result.version} on {result.transport}: {result.conclusion},", end=" ")
     print(f"{result.counts.passed} of {result.counts.scored} scored demands met", flush=True)
     store_traces(result, bundle)

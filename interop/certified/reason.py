@@ -29,7 +29,9 @@ def read_reasons(path: Path = HERE / "reasons.toml") -> dict[tuple[str, str], st
 def breaches(reasons: Mapping[tuple[str, str], str], results: Iterable[CertifiedServer]) -> Iterator[str]:
     servers = list(results)
     names = {result.server for result in servers}
-    unmet = {(result.server, demand.demand) for result in servers for demand in result.unmet}
+    unmet = {
+        (result.server, demand.demand) for result in servers for demand in result.unmet if demand.findings
+    }
     explained = {place for place in reasons if place[0] in names}
     for server, demand in sorted(unmet - explained):
         yield f"{server}: {demand} has no reason in reasons.toml"

@@ -6,10 +6,15 @@ from typing import Final
 
 import msgspec
 
+from assay.certify.conclusion import conclude
 from assay.certify.finding_group import frame_ranges
-from assay.certify.scoring import DemandFinding, Measure, Score
+from assay.certify.profile_list import shipped
+from assay.certify.scoring import DemandFinding, Evidence, Measure, Score, Unmeasured, score
 from assay.certify.summary_form import Counts, Summary
+from assay.lab.harness.run.run import Run
+from assay.lab.harness.verdict import Verdict
 
+FIRST: Final = "intelgraph/2025-10"
 _NUMBER: Final = re.compile(r"[0-9a-f]{32,}")
 
 
@@ -34,6 +39,18 @@ class UnmetDemand(msgspec.Struct, frozen=True):
     count: int
     """Number of findings over all revisions."""
     findings: list[Finding]
+    reason: str = ""
+    """Why, of a demand that is not judged from traces."""
+
+
+class Edition(msgspec.Struct, frozen=True):
+    """What a server would get by another edition of the profile, from the same run."""
+
+    profile: str
+    conclusion: str
+    passed: int
+    scored: int
+    unmet: list[str]
 
 
 class CertifiedServer(msgspec.Struct, frozen=True):
@@ -47,9 +64,13 @@ class CertifiedServer(msgspec.Struct, frozen=True):
     unmeasured: dict[str, list[str]]
     """Demands by reason."""
     unmet: list[UnmetDemand] = msgspec.field(name="found")
+    profile: str = FIRST
+    gaps: list[str] = []
+    first: Edition | None = None
+    """By the first edition."""
 
 
-def certified_server(server: str, command: str, summary: Summary) -> CertifiedServer:
+def certified_server(server: str, command: str, summary: Summary, run: Run) -> CertifiedServer:
     return CertifiedServer(
         server=server,
         version=summary.server.version,
@@ -59,27 +80,53 @@ def certified_server(server: str, command: str, summary: Summary) -> CertifiedSe
         conclusion=str(summary.conclusion),
         counts=summary.summary,
         unmeasured=reasons(summary.checks),
-        unmet=[unmet_demand(score) for score in summary.checks if score.findings],
+        unmet=[unmet_demand(entry) for entry in summary.checks if is_unmet(entry)],
+        profile=summary.profile.id,
+        gaps=list(summary.gaps or ()),
+        first=by_first_edition(summary, run),
     )
+
+
+def is_unmet(entry: Score) -> bool:
+    return bool(entry.findings) or (entry.scored and entry.status is Verdict.FAILURE)
+
+
+def by_first_edition(summary: Summary, run: Run) -> Edition:
+    profile = shipped(FIRST)
+    known = {
+        check.id: Evidence(check.status, check.reason, tuple(check.reason_options), check.reason_kind)
+        for check in summary.checks
+    }
+    unmeasured = {
+        check.id: Unmeasured(check.measure, check.typed_reason)
+        for check in summary.checks
+        if check.typed_reason is not None
+    }
+    scores = score(run, profile, known, unmeasured)
+    counted = [entry for entry in scores if entry.scored and entry.measure is Measure.MEASURED]
+    unmet = [entry.id for entry in counted if entry.status is Verdict.FAILURE]
+    conclusion = str(conclude(scores, run, profile))
+    return Edition(profile.id, conclusion, len(counted) - len(unmet), len(counted), unmet)
 
 
 def reasons(checks: Sequence[Score]) -> dict[str, list[str]]:
     by_reason: dict[str, list[str]] = {}
-    for score in checks:
-        if score.measure is not Measure.MEASURED:
-            by_reason.setdefault(f"{score.measure}: {score.reason}", []).append(score.id)
+    for entry in checks:
+        if entry.measure is not Measure.MEASURED:
+            by_reason.setdefault(f"{entry.measure}: {entry.reason}", []).append(entry.id)
     return by_reason
 
 
-def unmet_demand(score: Score) -> UnmetDemand:
-    newest_last = sorted(score.findings, key=lambda broken: broken.protocol_version)
+def unmet_demand(entry: Score) -> UnmetDemand:
+    newest_last = sorted(entry.findings, key=lambda broken: broken.protocol_version)
     return UnmetDemand(
-        demand=score.id,
-        title=score.title,
-        status=str(score.status),
+        demand=entry.id,
+        title=entry.title,
+        status=str(entry.status),
         revisions=sorted({broken.protocol_version for broken in newest_last}),
         count=len(newest_last),
         findings=list(map(finding, {_key(broken): broken for broken in newest_last}.values())),
+        reason=entry.reason,
     )
 
 

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from assay.lab.harness.run.conclusion import headline
 from assay.lab.harness.run.run import Run
 from interop.exit_code import check_names, exit_code, stop_on_request
@@ -55,9 +57,11 @@ async def judge_all(
     different = 0
     for package in packages:
         run, home = await judge(package, options)
-        collection.keep([collection.store(package, run, home, PRIVATE)])
+        result = collection.store(package, run, home, PRIVATE)
+        collection.keep([result])
         runs = [run, *[(await judge(package, options))[0] for _ in range(repeat - 1)]]
         lines = list(differences(runs))
+        collection.keep([msgspec.structs.replace(result, runs=repeat, differing=len(lines))])
         different += bool(lines)
         if repeat > 1:
             print("\n".join(lines) or f"  {repeat} runs: the same {len(run.cells)} outcomes", flush=True)

@@ -22,8 +22,8 @@ def page(introduction: str, record: Record, packages: Mapping[str, PublicPackage
 def _subjects(record: Record, packages: Mapping[str, PublicPackage], reasons: Reasons) -> Iterator[str]:
     yield f"## Packages\n\nJudged by {record.scenarios} scenarios and {record.checks} checks."
     yield f"{_tally(record, reasons)}\n"
-    yield "| name | package | SDK | transport | revisions | scenario runs | broken MUST | broken SHOULD |"
-    yield "|---|---|---|---|---|---|--:|--:|"
+    yield "| name | package | SDK | transport | revisions | outcomes | runs | broken MUST | broken SHOULD |"
+    yield "|---|---|---|---|---|---|---|--:|--:|"
     for judged in record.judged:
         package = packages[judged.name]
         cells = (
@@ -35,6 +35,7 @@ def _subjects(record: Record, packages: Mapping[str, PublicPackage], reasons: Re
             "<br>".join(
                 f"{judged.outcomes[outcome]} {outcome}" for outcome in Outcome if outcome in judged.outcomes
             ),
+            _runs(judged),
             str(_count(judged, "FAILURE")),
             str(_count(judged, "WARNING")),
         )
@@ -47,7 +48,18 @@ def _tally(record: Record, reasons: Reasons) -> str:
         reasons.of(judged.name, finding.key) for judged in record.judged for finding in judged.findings
     ]
     debatable = sum(1 for reason in explained if reason and reason.debatable)
-    return f"{len(explained)} findings in {len(record.judged)}, {debatable} of them debatable."
+    repeated = [judged for judged in record.judged if judged.runs > 1]
+    same = sum(1 for judged in repeated if not judged.differing)
+    lines = [f"{len(explained)} findings in {len(record.judged)}, {debatable} of them debatable."]
+    if repeated:
+        lines.append(f"{len(repeated)} were judged several times; {same} of them with the same verdicts.")
+    return "\n".join(lines)
+
+
+def _runs(judged: JudgedPackage) -> str:
+    if judged.runs == 1:
+        return "1"
+    return f"{judged.runs}, {f'{judged.differing} differ' if judged.differing else 'the same'}"
 
 
 def _count(judged: JudgedPackage, verdict: str) -> int:

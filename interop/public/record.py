@@ -47,6 +47,9 @@ class JudgedPackage(msgspec.Struct, frozen=True):
     speaks: list[str]
     outcomes: dict[str, int]
     findings: list[RecordedFinding] = msgspec.field(name="found")
+    runs: int = 1
+    differing: int = 0
+    """Scenario runs whose outcome or verdicts were not the same in all runs."""
 
 
 class Record(msgspec.Struct, frozen=True):

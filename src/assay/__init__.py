@@ -13,6 +13,7 @@ _NAMES_BY_MODULE = {
     "assay.client.auth.oauth": "OAuth",
     "assay.client.auth.service": "ClientCredentials EnterpriseAuth WorkloadIdentity",
     "assay.client.auth.storage": "MemoryStorage TokenStorage",
+    "assay.client.apps": "AppPage",
     "assay.client.changes": "Changes",
     "assay.client.client": "Client",
     "assay.client.retry": "Retry",
@@ -20,11 +21,13 @@ _NAMES_BY_MODULE = {
     "assay.client.state": "ClientState StateChange",
     "assay.client.stdio": "Stdio",
     "assay.client.sync_client": "SyncClient",
+    "assay.client.task": "RunningTask",
     "assay.extensions.extension": "Extension",
     "assay.model.answer": "Elicited Root Sampled ToolUse ToolUseResult",
+    "assay.model.app": "Csp ToolUi",
     "assay.model.client_error": (
         "AuthorizationFailed ClientClosed ClientError ConnectionFailed HttpFailure InvalidAnswer"
-        " ServerDied ServerError Timeout ToolFailed"
+        " ServerDied ServerError TaskCancelled Timeout ToolFailed"
     ),
     "assay.model.client_limits": "ClientLimits",
     "assay.model.content": "Annotations Audio Contents EmbeddedResource File Icon Image ResourceLink Text",
@@ -42,13 +45,14 @@ _NAMES_BY_MODULE = {
     "assay.model.result": "Cache Completion Message PromptResult ReadResult ToolResult",
     "assay.model.skill": "LoadedSkill Skill SkillFile",
     "assay.model.strictness": "Strictness",
-    "assay.model.task": "TaskOptions",
+    "assay.model.task": "TaskOptions TaskState",
     "assay.protocol.middleware": "Ending Middleware",
     "assay.protocol.scope": "Scope",
     "assay.server.calls.child_process": "Completed",
     "assay.server.calls.context": "Context",
     "assay.server.calls.current_context": "current_context",
     "assay.server.calls.source": "Clock SeededSources Sources SystemSources sources_from",
+    "assay.server.extensions.html": "inline_html",
     "assay.server.handlers.dependency": "Depends",
     "assay.server.handlers.header": "Header",
     "assay.server.middleware.call": "MiddlewareCall Next",

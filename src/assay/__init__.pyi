@@ -1,3 +1,4 @@
+from assay.client.apps import AppPage as AppPage
 from assay.client.auth.file_storage import FileStorage as FileStorage
 from assay.client.auth.keyring_storage import KeyringStorage as KeyringStorage
 from assay.client.auth.oauth import OAuth as OAuth
@@ -14,12 +15,15 @@ from assay.client.state import ClientState as ClientState
 from assay.client.state import StateChange as StateChange
 from assay.client.stdio import Stdio as Stdio
 from assay.client.sync_client import SyncClient as SyncClient
+from assay.client.task import RunningTask as RunningTask
 from assay.extensions.extension import Extension as Extension
 from assay.model.answer import Elicited as Elicited
 from assay.model.answer import Root as Root
 from assay.model.answer import Sampled as Sampled
 from assay.model.answer import ToolUse as ToolUse
 from assay.model.answer import ToolUseResult as ToolUseResult
+from assay.model.app import Csp as Csp
+from assay.model.app import ToolUi as ToolUi
 from assay.model.client_error import AuthorizationFailed as AuthorizationFailed
 from assay.model.client_error import ClientClosed as ClientClosed
 from assay.model.client_error import ClientError as ClientError
@@ -28,6 +32,7 @@ from assay.model.client_error import HttpFailure as HttpFailure
 from assay.model.client_error import InvalidAnswer as InvalidAnswer
 from assay.model.client_error import ServerDied as ServerDied
 from assay.model.client_error import ServerError as ServerError
+from assay.model.client_error import TaskCancelled as TaskCancelled
 from assay.model.client_error import Timeout as Timeout
 from assay.model.client_error import ToolFailed as ToolFailed
 from assay.model.client_limits import ClientLimits as ClientLimits
@@ -74,6 +79,7 @@ from assay.model.skill import Skill as Skill
 from assay.model.skill import SkillFile as SkillFile
 from assay.model.strictness import Strictness as Strictness
 from assay.model.task import TaskOptions as TaskOptions
+from assay.model.task import TaskState as TaskState
 from assay.protocol.middleware import Ending as Ending
 from assay.protocol.middleware import Middleware as Middleware
 from assay.protocol.scope import Scope as Scope
@@ -85,6 +91,7 @@ from assay.server.calls.source import SeededSources as SeededSources
 from assay.server.calls.source import Sources as Sources
 from assay.server.calls.source import SystemSources as SystemSources
 from assay.server.calls.source import sources_from as sources_from
+from assay.server.extensions.html import inline_html as inline_html
 from assay.server.handlers.dependency import Depends as Depends
 from assay.server.handlers.header import Header as Header
 from assay.server.middleware.call import MiddlewareCall as MiddlewareCall

@@ -102,7 +102,9 @@ def finished(raw: dict[str, bytes], created: datetime, lifetime: timedelta) -> d
     """Add the summary and everything that is built from it."""
     good = Evidence(Verdict.SUCCESS, "it is")
     judged = {name: good for name in (evidence.SBOM, evidence.SIGNATURE)}
-    judged[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(raw[layout.VULNERABILITIES], created)
+    judged[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(
+        raw[layout.VULNERABILITIES], created, judged[evidence.SBOM]
+    )
     edition = profile_list.shipped(profile_list.INTELGRAPH)
     documents = stored_documents(raw, [demand.id for demand in edition.demands if demand.limit])
     by_id = {demand.id: demand for demand in edition.demands}

@@ -13,6 +13,8 @@ from assay.lab.harness.run.event import RunFinished
 from assay.revisions.registry import HANDSHAKE
 from assay.signing.keys import generate, write_pair
 
+pytestmark = pytest.mark.waits
+
 SERVER = Command(
     (sys.executable, "-m", "assay", "serve", "reference", "--profile", "intelgraph", "--no-ledger")
 )

@@ -21,6 +21,8 @@ from assay.certify.evidence import (
     judge_vulnerabilities,
 )
 from assay.certify.scoring import Evidence
+from assay.certify.vulnerabilities import report as vulnerabilities
+from assay.certify.vulnerabilities.osv import ScanResult
 from assay.lab.harness.verdict import Verdict
 from assay.signing import dsse, keys
 from assay.signing.dsse import Role, Trust
@@ -74,7 +76,28 @@ def test_a_modified_sbom_fails(data: bytes, reason: str) -> None:
 
 
 def test_an_invalid_vulnerability_report_fails() -> None:
-    assert judge_vulnerabilities(b"{}", NOW).status is Verdict.FAILURE
+    assert judge_vulnerabilities(b"{}", NOW, Evidence(Verdict.SUCCESS)).status is Verdict.FAILURE
+
+
+COMPARED, NOT_COMPARED = Evidence(Verdict.SUCCESS), Evidence(Verdict.SKIPPED)
+
+
+@pytest.mark.parametrize(
+    ("uncovered", "bill", "status"),
+    [
+        ((), COMPARED, Verdict.SUCCESS),
+        (("PyPI",), COMPARED, Verdict.SKIPPED),
+        ((), NOT_COMPARED, Verdict.SKIPPED),
+    ],
+)
+def test_an_export_or_an_sbom_that_leaves_packages_out_proves_nothing(
+    uncovered: tuple[str, ...], bill: Evidence, status: Verdict
+) -> None:
+    """An author could take an export of another ecosystem, or leave a package out of an SBOM."""
+    scan = ScanResult((), (), (), 7, NOW.isoformat(), "ab" * 32, uncovered)
+    judged = judge_vulnerabilities(vulnerabilities.encode(vulnerabilities.describe(scan)), NOW, bill)
+    assert judged.status is status
+    assert status is Verdict.SUCCESS or judged.options
 
 
 def test_a_signature_of_the_developer() -> None:

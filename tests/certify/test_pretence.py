@@ -18,9 +18,10 @@ from assay.certify.evidence import Installed
 from assay.certify.measurement.document import BadMeasurement, Measurement, as_files
 from assay.certify.metrics import BadMetrics
 from assay.certify.scope import scope_of
-from assay.certify.scoring import SCOPE, Evidence
+from assay.certify.scoring import SCOPE, Evidence, Measure, Unmeasured
 from assay.certify.verification.procedure import verify
 from assay.lab.error import InvalidOptions
+from assay.lab.harness.reason import Reason, ReasonKind
 from assay.lab.harness.run.run import Run, SubjectRecord
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.verdict import Verdict
@@ -32,6 +33,8 @@ from tests.certify.runs import files as run_files
 from tests.certify.runs import run as stored_run
 from tests.certify.test_conclusion import PROFILE, newest_only, perfect, traced
 from tests.certify.test_metrics import SHOOTOUT
+
+pytestmark = pytest.mark.waits
 
 GOOD = Evidence(Verdict.SUCCESS, "shown")
 EVIDENCE = [demand.id for demand in PROFILE.demands if demand.by in ("evidence", "measurement")]
@@ -60,6 +63,7 @@ class Server:
     measured: dict[str, dict[str, float]] = field(default_factory=dict)
     problem: str = ""
     scope: tuple[str, ...] = SCOPE
+    unmeasured: dict[str, Unmeasured] = field(default_factory=dict)
 
     @property
     def conclusion(self) -> Conclusion:
@@ -76,7 +80,7 @@ class Server:
             **{name: claimed[name] for name in FROM_FILES if name in claimed},
         }
         context = msgspec.structs.replace(CONTEXT, scope=self.scope)
-        return summary.summarise(files, context, judged, {}).conclusion
+        return summary.summarise(files, context, judged, self.unmeasured).conclusion
 
 
 FROM_FILES = (evidence.SBOM, evidence.VULNERABILITIES, evidence.SIGNATURE, evidence.PROVENANCE)
@@ -98,6 +102,25 @@ def broken_off() -> Run:
     return msgspec.structs.replace(whole, cells=ended)
 
 
+def ended_in(name: str) -> Run:
+    """The process ends in the scenario of one demand, after that was seen to be met."""
+    last = cell(checked(name, Verdict.SUCCESS), transport="http", broke_off=True)
+    whole = perfect()
+    return msgspec.structs.replace(whole, cells=[*whole.cells, last])
+
+
+def unmeasured(name: str, kind: ReasonKind) -> Server:
+    """It lacks a result for a reason that somebody can bring about."""
+    reasons = {name: Unmeasured(Measure.NOT_MEASURED, Reason(kind, "why"))}
+    return Server(perfect([name]), unmeasured=reasons)
+
+
+def without_result(name: str, kind: ReasonKind) -> Server:
+    """A measurement that was asked for and came to nothing."""
+    nothing = evidence.not_measured(Reason(kind, "why"))
+    return Server(without=[name], judged={name: nothing})
+
+
 def failing(name: str) -> Run:
     return stored_run(
         *perfect().cells, cell(checked(name, Verdict.FAILURE), transport="http"), transports=SCOPE
@@ -106,6 +129,8 @@ def failing(name: str) -> Run:
 
 INCOMPLETE, NOT_MET = Conclusion.INCOMPLETE, Conclusion.NOT_MET
 ANY = Facts(CONTEXT.generated_at[:10])
+NESTING = "CONF-JRPC-03.deep-nesting"
+"""A demand that is scored, and not core."""
 SANDBOX, REPLAY, STDIO = "CONF-TPT-01.stdio.no-network", "CONF-EVD-06.replay", "BENCH-STDIO-02"
 STALE = Installed(frozenset({("npm", "zod", "4.0.0")}), frozenset({"npm"}))
 BILL = json.dumps(spdx(("zod", "3.1.0"))).encode()
@@ -137,6 +162,18 @@ OBSERVED: dict[str, tuple[Callable[[], Server], Conclusion]] = {
         lambda: Server(perfect(transports=("http",)), scope=("stdio",)), INCOMPLETE),
     "hard scenarios are left out": (lambda: Server(perfect(traced("http")[:20])), INCOMPLETE),
     "its process ends in every scenario": (lambda: Server(broken_off()), INCOMPLETE),
+    "its process ends in a scenario that is not core": (lambda: Server(ended_in(NESTING)), INCOMPLETE),
+    "its process ends before a demand can be judged": (
+        lambda: unmeasured(NESTING, ReasonKind.BROKE_OFF), INCOMPLETE),
+    "its process fails where a demand would be judged": (
+        lambda: unmeasured(NESTING, ReasonKind.SUBJECT_FAILED), INCOMPLETE),
+    "it keeps the judge until the deadline": (
+        lambda: unmeasured(NESTING, ReasonKind.DEADLINE), INCOMPLETE),
+    "a scenario in which it fails is left out": (
+        lambda: unmeasured(NESTING, ReasonKind.NOT_SELECTED), INCOMPLETE),
+    "it breaks off a benchmark that it would lose": (
+        lambda: without_result("BENCH-SSE-01", ReasonKind.BROKE_OFF), INCOMPLETE),
+    "it breaks off the replay": (lambda: without_result(REPLAY, ReasonKind.BROKE_OFF), INCOMPLETE),
     "a benchmark is too slow": (
         lambda: Server(measured={STDIO: {"p95_ms": 20.01, "error_rate": 0}}), NOT_MET),
     "a benchmark leaves out its errors": (
@@ -164,7 +201,7 @@ OBSERVED: dict[str, tuple[Callable[[], Server], Conclusion]] = {
         lambda: Server(judged=built(None)), NOT_MET),
     "its vulnerability report is empty": (
         lambda: Server(judged={evidence.VULNERABILITIES: evidence.judge_vulnerabilities(
-            b"{}", bundles.CREATED)}), NOT_MET),
+            b"{}", bundles.CREATED, GOOD)}), NOT_MET),
 }  # fmt: skip
 
 
@@ -276,4 +313,4 @@ def test_a_summary_with_a_narrower_scope_is_refused(measured: Path, tmp_path: Pa
 
 
 def test_there_are_many_ways() -> None:
-    assert len(OBSERVED) + len(NOT_JUDGED) + len(FORGED) >= 45
+    assert len(OBSERVED) + len(NOT_JUDGED) + len(FORGED) >= 52

@@ -8,7 +8,7 @@ import pytest
 from assay.cli.exit_code import ExitCode
 from assay.cli.main import main
 
-pytestmark = pytest.mark.usefixtures("warm_servers")
+pytestmark = [pytest.mark.waits, pytest.mark.usefixtures("warm_servers")]
 
 TARGET = ["reference", "--spec-version", "2025-11-25"]
 

@@ -13,6 +13,8 @@ from assay.revisions.registry import HANDSHAKE
 from assay.signing.keys import generate, write_pair
 from tests.driving.warm_python import warm_python
 
+pytestmark = pytest.mark.waits
+
 Output = pytest.CaptureFixture[str]
 NAMED = ["--server", "x/reference", "--server-version", "1.0"]
 # What the core demands of stdio take.

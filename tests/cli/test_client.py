@@ -17,7 +17,7 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.driving.process import ROOT
 from tests.driving.warm_python import warm_python
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.waits, pytest.mark.timeout(90)]
 VISITOR = Path(__file__).parent / "subjects" / "visitor.py"
 OLD, NEW = HANDSHAKE[-1].date, PER_REQUEST[-1].date
 SINGLE = ("--scenario", "tools_call", "--spec-version", OLD)

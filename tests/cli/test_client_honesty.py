@@ -18,7 +18,7 @@ from assay.lab.harness.verdict import Outcome
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.process import ROOT
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.waits, pytest.mark.timeout(90)]
 SINGLE = ("--scenario", "tools_call", "--spec-version", HANDSHAKE[-1].date)
 CONNECTS = """
 import socket, sys

@@ -8,6 +8,8 @@ from assay.cli.main import main
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.warm_python import warm_python
 
+pytestmark = pytest.mark.waits
+
 SERVER = """
 import json, os, sys, time
 greeting = open(sys.argv[1]).read()

@@ -9,6 +9,8 @@ from assay.lab.harness.transport import Transport
 from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE, REVISIONS
 
+pytestmark = pytest.mark.waits
+
 Output = pytest.CaptureFixture[str]
 SABOTEURS = protocol_suite().saboteurs
 BANNER = SABOTEURS["framing.banner"]

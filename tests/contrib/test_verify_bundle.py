@@ -14,6 +14,8 @@ from contrib import verify_bundle
 from tests.certify import bundles
 from tests.certify.bundles import DEVELOPER, STRANGER
 
+pytestmark = pytest.mark.waits
+
 SCRIPT = Path(verify_bundle.__file__)
 
 

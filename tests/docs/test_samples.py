@@ -14,6 +14,8 @@ import pytest
 from tests.driving.warm_python import warm_python
 from tests.meta.tree import ROOT
 
+pytestmark = pytest.mark.waits
+
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 FENCE = re.compile(r"^```(?P<language>[^\n`]*)\n(?P<text>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"# not run: \S+")

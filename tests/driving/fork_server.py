@@ -35,6 +35,7 @@ class Order(NamedTuple):
 class Child(NamedTuple):
     number: int
     connection: socket.socket
+    test: str
 
 
 class ForkServer:
@@ -42,6 +43,7 @@ class ForkServer:
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(address)
         self._listener.listen(64)
+        self._log = open(f"{address}.log", "a", 1, "utf-8")  # noqa: SIM115 - open until the process ends
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
         self._selector.register(0, selectors.EVENT_READ, self._end)
@@ -67,7 +69,9 @@ class ForkServer:
             os.close(stream)
         send(connection, number)
         ended = os.pidfd_open(number)
-        self._children[ended] = self._children[connection.fileno()] = Child(number, connection)
+        self._children[ended] = self._children[connection.fileno()] = Child(
+            number, connection, order.environment.get("PYTEST_CURRENT_TEST", "")
+        )
         self._selector.register(ended, selectors.EVENT_READ, self._report)
         self._selector.register(connection, selectors.EVENT_READ, self._abandon)
 
@@ -76,7 +80,9 @@ class ForkServer:
         child = self._children.pop(ended)
         self._selector.unregister(ended)
         os.close(ended)
-        code = os.waitstatus_to_exitcode(os.waitpid(child.number, 0)[1])
+        _, status, usage = os.wait4(child.number, 0)
+        self._log.write(f"{usage.ru_utime + usage.ru_stime:.3f} {child.test}\n")
+        code = os.waitstatus_to_exitcode(status)
         if self._children.pop(child.connection.fileno(), None):
             self._selector.unregister(child.connection)
             send(child.connection, code)
@@ -97,6 +103,7 @@ class ForkServer:
         """A child keeps nothing of the fork server open."""
         self._selector.close()
         self._listener.close()
+        self._log.close()
         connection.close()
         for descriptor in self._children:
             os.close(descriptor)

@@ -75,3 +75,13 @@ def warm_python() -> str:
     command.write_text(COMMAND.format(python=sys.executable, address=os.fspath(address)), "utf-8")
     command.chmod(0o700)
     return str(command)
+
+
+def processor_times() -> dict[str, float]:
+    """CPU seconds of the children that have ended, by the test file that asked for them."""
+    times: dict[str, float] = {}
+    for line in Path(warm_python()).with_name("socket.log").read_text("utf-8").splitlines():
+        seconds, _, test = line.partition(" ")
+        path = test.partition("::")[0]
+        times[path] = times.get(path, 0) + float(seconds)
+    return times

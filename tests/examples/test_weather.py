@@ -13,6 +13,8 @@ from assay.revisions.registry import HANDSHAKE
 from examples.weather import server
 from tests.examples import process
 
+pytestmark = pytest.mark.waits
+
 REVISIONS = [revision.date for revision in HANDSHAKE]
 Ask = Callable[[dict[str, Any]], Awaitable[Any]]
 

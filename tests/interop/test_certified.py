@@ -10,6 +10,7 @@ from assay.certify.scoring import Measure
 from assay.certify.summary import summarise
 from assay.certify.summary_form import Summary
 from assay.lab.harness.run.rejudge import rejudged
+from assay.lab.harness.run.run import Run
 from assay.lab.harness.trace.file import read_trace
 from assay.lab.harness.verdict import Verdict
 from assay.lab.suites import suite_named
@@ -33,9 +34,12 @@ Evidence = tuple[str, str, str, str, tuple[str, ...]]
 STORED = sorted(TRACES.rglob("*.ndjson"))
 
 
+def stored_run(*verdicts: Verdict) -> Run:
+    return run(*(cell(checked(IDS, verdict)) for verdict in verdicts))
+
+
 def summary_of(*verdicts: Verdict) -> Summary:
-    stored = run(*(cell(checked(IDS, verdict)) for verdict in verdicts))
-    return summarise(files(stored), CONTEXT, JUDGED, {})
+    return summarise(files(stored_run(*verdicts)), CONTEXT, JUDGED, {})
 
 
 def all_measured(transport: str) -> Summary:
@@ -55,7 +59,7 @@ def all_measured(transport: str) -> Summary:
 
 
 def public(*verdicts: Verdict, command: str = "assay certify") -> CertifiedServer:
-    return certified_server("sqlite", command, summary_of(*verdicts))
+    return certified_server("sqlite", command, summary_of(*verdicts), stored_run(*verdicts))
 
 
 @pytest.mark.parametrize("transport", [STDIO, HTTP])

@@ -148,6 +148,18 @@ def test_a_verdict_that_differs_between_two_runs_is_reported() -> None:
     assert "passed → failed" in line and "x" in line
 
 
+def test_page_says_which_packages_were_judged_several_times_with_the_same_verdicts() -> None:
+    server = PublicServer("p", "SDK", ["x"])
+    packages = {"memory": server, "time": server, "sqlite": server}
+    results = [
+        msgspec.structs.replace(judged(server=name), runs=runs, differing=differing)
+        for name, runs, differing in (("memory", 3, 0), ("time", 3, 2), ("sqlite", 1, 0))
+    ]
+    written = page("", Record(1, 1, results), packages, reason())
+    assert "2 were judged several times; 1 of them with the same verdicts." in written
+    assert [part in written for part in ("| 3, the same |", "| 3, 2 differ |", "| 1 |")] == [True] * 3
+
+
 def test_an_unknown_key_of_the_table_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "servers.toml"
     path.write_text('[x]\npackage = "x"\nbuilt_with = "y"\ncommand = []\nport = 1\n', "utf-8")

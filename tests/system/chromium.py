@@ -23,6 +23,8 @@ SWITCHES = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"),
     *("--hide-scrollbars", "--font-render-hinting=none", "--remote-debugging-port=0"),
+    # Scripts of a frame are then in the same target as its page.
+    "--disable-features=IsolateSandboxedIframes",
 )
 ANNOUNCED = "DevTools listening on "
 # Runs in the page: whether something holds, asked again after each frame until it does.
@@ -116,10 +118,15 @@ class Page:
             features=[{"name": "prefers-color-scheme", "value": scheme}],
         )
 
-    def value(self, expression: str) -> Any:
+    def value(self, expression: str, **context: Any) -> Any:
         """What a script gives, as JSON."""
         answer = self.call(
-            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True, userGesture=True
+            "Runtime.evaluate",
+            expression=expression,
+            awaitPromise=True,
+            returnByValue=True,
+            userGesture=True,
+            **context,
         )
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -128,6 +135,20 @@ class Page:
 
     def until(self, condition: str) -> None:
         self.value(UNTIL % (PATIENCE / 2 * 1000, condition, json.dumps(condition)))
+
+    def frame_value(self, expression: str) -> Any:
+        """What a script gives in the last document of the only frame of the page."""
+        main = self.call("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        contexts = [
+            event["params"]["context"]
+            for event in self._browser.events
+            if event["method"] == "Runtime.executionContextCreated" and event["sessionId"] == self._session
+        ]
+        inner = [context["id"] for context in contexts if context["auxData"]["frameId"] != main]
+        return self.value(expression, contextId=inner[-1])
+
+    def frame_until(self, condition: str) -> None:
+        self.frame_value(UNTIL % (PATIENCE / 2 * 1000, condition, json.dumps(condition)))
 
     def text(self, selector: str) -> str:
         return str(self.value(f"document.querySelector({json.dumps(selector)}).innerText"))

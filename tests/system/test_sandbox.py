@@ -65,7 +65,39 @@ def test_an_escape_succeeds_once_its_protections_are_off(
 
     report = run_canary(sandbox.plan(("/bin/true",)).without(*guards), names)
 
-    assert {item.id: item.outcome for item in report.attempts} == dict.fromkeys(names, Outcome.SUCCEEDED)
+    assert [(item.id, item.how) for item in report.attempts if item.outcome is not Outcome.SUCCEEDED] == []
+
+
+ALONE = sorted(
+    ((guards, guard) for guards in GUARDS if len(guards) > 1 for guard in guards),
+    key=lambda pair: (sorted(pair[0]), pair[1]),
+)
+
+
+@pytest.mark.parametrize(
+    ("guards", "guard"), ALONE, ids=[f"{guard} of {'+'.join(sorted(guards))}" for guards, guard in ALONE]
+)
+def test_each_protection_alone_prevents_what_it_guards(
+    sandbox: Sandbox, guards: frozenset[Protection], guard: Protection
+) -> None:
+    names = [item.id for item in ESCAPES if item.guards == guards]
+
+    report = run_canary(sandbox.plan(("/bin/true",)).without(*(guards - {guard})), names)
+
+    assert [(item.id, item.how) for item in report.escapes()] == []
+
+
+def test_a_program_below_tmp_cannot_be_written_although_tmp_can(sandbox: Sandbox, tmp_path: Path) -> None:
+    assert tmp_path.is_relative_to("/tmp")
+    script = tmp_path / "server.py"
+    script.write_text(
+        "import pathlib\nopen('/tmp/own', 'w')\npathlib.Path(__file__).with_name('more').touch()\n"
+    )
+
+    done = run(sandbox, sys.executable, str(script))
+
+    assert "Read-only file system" in done.stderr and "more" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["server.py"]
 
 
 @pytest.mark.parametrize(
@@ -375,3 +407,42 @@ def test_the_reference_server_is_certified_in_the_sandbox_with_its_spans() -> No
     assert {name: checks[name]["status"] for name in names} == dict.fromkeys(names, "SUCCESS")
     assert checks["CONF-CAP-03.tools.honest"]["status"] == "SUCCESS"
     assert (summary["sandbox"]["level"], summary["sandbox"]["canary"]) == ("L3", "52/52")
+
+
+ESCAPIST = """
+import os
+from pathlib import Path
+from assay import Server
+
+try:
+    Path({marker!r} + str(os.getpid())).write_text(repr(os.sys.argv))
+except OSError:
+    pass
+server = Server("escapist", version="1")
+
+@server.tool
+def add(a: int, b: int) -> int:
+    return a + b
+"""
+
+
+@pytest.mark.timeout(600)
+def test_a_certification_in_the_sandbox_never_starts_the_server_outside(tmp_path: Path) -> None:
+    """Neither for spans, nor on HTTP, for benchmarks, replays, or to look at its tools."""
+    outside = tmp_path / "outside"
+    outside.mkdir(mode=0o777)
+    outside.chmod(0o777)
+    (tmp_path / "server").mkdir()
+    script = tmp_path / "server" / "escapist.py"
+    script.write_text(ESCAPIST.format(marker=str(outside / "ran-")))
+    measured = ("--sandbox", "L3", "--bench", "quick", "--replay", "--allow-effects")
+
+    done = assay("certify", str(script), *measured, "--spec-version", "2025-11-25", "--quiet")
+
+    assert done.returncode in (0, 1, 3), done.stderr
+    checks = json.loads(done.stdout)["checks"]
+    transports = {result["transport"] for check in checks for result in check["results"]}
+    assert transports == {"stdio", "http"}
+    assert [path.read_text() for path in outside.iterdir()] == []
+    (honest,) = (check for check in checks if check["id"] == "CONF-CAP-03.tools.honest")
+    assert honest["measure"] == "not measured", "no tool says that it only reads"

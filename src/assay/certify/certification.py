@@ -23,9 +23,8 @@ from assay.certify.vulnerabilities.osv_export import BadExport
 from assay.lab.access import Credentials
 from assay.lab.error import CannotJudge, CannotStore, Interrupted, InvalidOptions, LabError
 from assay.lab.harness.catalogue import Suite
-from assay.lab.harness.need import EXPORTED_SPANS
 from assay.lab.harness.run.event import RunEvent, Watch
-from assay.lab.harness.run.plan import Selection, selected
+from assay.lab.harness.run.plan import Selection
 from assay.lab.harness.run.recording import Conditions
 from assay.lab.harness.run.run import Run, SubjectRecord
 from assay.lab.harness.run.runner import Runner, RunSettings, SubjectDown
@@ -42,9 +41,9 @@ from .conclusion import Conclusion
 from .extra import require_certify
 from .inputs import entry_of, inputs_of, this_moment, with_reported_name
 from .options import CertifyOptions
+from .profile_events import concerning
 from .subjects import (
     ObservedSubject,
-    Part,
     Start,
     Targets,
     as_targets,
@@ -112,7 +111,7 @@ class Certification:
         self._inputs = inputs_of(targets, options)
         scope = frozenset(self._inputs.scope)
         self._measurements = Collection(self._inputs.profile, targets, options, scope)
-        self._start = Start(scope, self._measurements.wrap)
+        self._start = Start(scope, self._measurements.wrap, self._measurements.serve_options)
         self._suite = suite_named(SUITE)
         check_scenarios(options.scenario, self._suite, fixed=True)
         self._selection = Selection(
@@ -167,28 +166,17 @@ class Certification:
             out_of_band=observed.surroundings,
         )
         jobs = self._options.jobs or os.cpu_count() or 1
-        keep, add, selection = collector.keep, collector.add, self._selection
-        if observed.part is not Part.WHOLE:
-            selection = self._with_spans(only=observed.part is Part.ONLY_SPANS)
-        if observed.part is Part.ONLY_SPANS:
-            keep, add = collector.keep_further, collector.add_further
-            if not selection.scenarios:
-                return
-        settings = RunSettings(self._suite, selection, conditions, jobs, deadline=deadline)
+        settings = RunSettings(self._suite, self._selection, conditions, jobs, deadline=deadline)
+        demands = {demand.id for demand in self._inputs.profile.demands}
+        watch = concerning(demands, self._suite, watch)
         try:
-            run = await Runner(settings, [observed.subject], watch, keep).run()
+            run = await Runner(settings, [observed.subject], watch, collector.keep).run()
         except SubjectDown as down:
             raise not_there(down, observed.target) from down
-        add(run, redaction)
+        collector.add(run, redaction)
         unknown = [record for record in collector.run.subjects if not record.facts]
         if unknown and not (collector.run.interrupted or collector.run.expired):
             raise _speaks_nothing(unknown[0])
-
-    def _with_spans(self, *, only: bool) -> Selection:
-        """The selected scenarios about spans, or all others."""
-        chosen = selected(self._suite.scenarios.values(), self._selection)
-        names = tuple(scenario.id for scenario in chosen if EXPORTED_SPANS in scenario.needs)
-        return replace(self._selection, **{"scenarios" if only else "skipped": names})
 
     def _write(self, out: Path, contents: BundleContents, inputs: Inputs) -> None:
         source = directory.BundleSource(

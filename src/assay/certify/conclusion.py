@@ -1,8 +1,10 @@
 """The overall result of a certification.
 
 In a profile that is *complete*, nothing that was not shown counts: each category of demands within the scope
-needs a result, and so does every core demand. A server whose revisions cannot resume streams is excused from
-resuming, and only it: `StreamProof` says which of the two a server has shown.
+needs a result, and so does every core demand. A demand that was left out by choice, or whose scenario or
+benchmark broke off, keeps it open too: else a server could end its process where its fault would show. A
+server whose revisions cannot resume streams is excused from resuming, and only it: `StreamProof` says which
+of the two a server has shown.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
+from assay.lab.harness.reason import ReasonKind
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.transport import Transport
 from assay.lab.harness.verdict import Verdict
@@ -21,6 +24,18 @@ from .scoring import OPTIONS, SCOPE, Measure, Score
 
 HEARTBEAT: Final = "CONF-TPT-01.http.heartbeat"
 RESUME: Final = "CONF-TPT-01.http.resume"
+MOST_NAMED: Final = 5
+"""Demands that a gap names, of those with the same reason."""
+EVASIVE: Final = frozenset(
+    {
+        ReasonKind.BROKE_OFF,
+        ReasonKind.NOT_SELECTED,
+        ReasonKind.SUBJECT_FAILED,
+        ReasonKind.DEADLINE,
+        ReasonKind.INTERRUPTED,
+    }
+)
+"""Reasons by which a demand would have had a result, had the server or its author let it come to one."""
 
 
 class Conclusion(StrEnum):
@@ -29,7 +44,7 @@ class Conclusion(StrEnum):
     NOT_MET = "not met"
     TOO_LITTLE = "too little measured"
     INCOMPLETE = "incomplete"
-    """By a complete profile: a category or a core demand was not measured."""
+    """By a complete profile: a category or a core demand was not measured, or a result was prevented."""
 
 
 class StreamProof(StrEnum):
@@ -57,22 +72,43 @@ def judged_transports(run: Run) -> set[str]:
     return {record.transport for record in run.subjects if record.facts}
 
 
+def identities(run: Run) -> list[str]:
+    """The names and versions that the server reports, over all transports and revisions: one, if it is one
+    server. A revision in which it may leave them out does not count."""
+    reported = (facts.server for record in run.subjects for facts in record.facts)
+    named = (f"{server.get('name')} {server.get('version')}" for server in reported if server.get("name"))
+    return list(dict.fromkeys(named))
+
+
 def gaps(
     scores: Sequence[Score], run: Run, profile: Profile, scope: Collection[str] = SCOPE
 ) -> Iterator[str]:
     """What keeps a complete profile from being met although nothing failed; empty for other profiles."""
     if not profile.complete:
         return
-    for transport in sorted(set(scope) - judged_transports(run)):
+    judged = judged_transports(run)
+    for transport in sorted(set(scope) - judged):
         option, value = OPTIONS[transport]
         yield f"not judged on {transport}: add {option} {value}, or narrow the scope with --scope"
     within = [demand for demand in profile.demands if demand.is_within(scope)]
     by_id = {entry.id: entry for entry in scores}
     yield from _unmeasured_categories(within, by_id.values())
+    missing: dict[str, list[str]] = {}
     for demand in within:
         entry = by_id[demand.id]
-        if demand.core and entry.measure is not Measure.MEASURED and not _is_excused(demand, run):
-            yield f"{demand.id} was not measured: {entry.reason}"
+        if entry.measure is Measure.MEASURED or not (demand.core or _is_evaded(demand, entry, judged)):
+            continue
+        if not _is_excused(demand, run):
+            missing.setdefault(entry.reason, []).append(demand.id)
+    for reason, names in missing.items():
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        verb = "were" if len(names) > 1 else "was"
+        yield f"{', '.join(names[:MOST_NAMED])}{more} {verb} not measured: {reason}"
+
+
+def _is_evaded(demand: Demand, entry: Score, judged: Collection[str]) -> bool:
+    """Whether a result was prevented. A transport that was not judged is named once, not for each demand."""
+    return demand.scored and demand.is_within(judged) and entry.reason_kind in EVASIVE
 
 
 def _unmeasured_categories(within: Iterable[Demand], scores: Iterable[Score]) -> Iterator[str]:

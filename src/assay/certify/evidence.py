@@ -37,6 +37,11 @@ NOT_COMPARED: Final = Reason(
     "the SBOM is valid, but was not compared with what is installed; add --python EXE or --npm DIR",
     ("--python", "--npm"),
 )
+INCOMPLETE_SBOM: Final = Reason(
+    ReasonKind.NEEDS_OPTION,
+    "the SBOM is not known to list all that is installed; add --python EXE or --npm DIR",
+    ("--python", "--npm"),
+)
 NO_ATTESTATION: Final = Reason(
     ReasonKind.NEEDS_OPTION,
     "no attestation of the build was given; add --attestation FILE and --artifact FILE",
@@ -53,7 +58,7 @@ MAX_NAMES: Final = 5
 
 
 def not_measured(reason: Reason) -> Evidence:
-    return Evidence(Verdict.SKIPPED, reason.text, reason.options)
+    return Evidence(Verdict.SKIPPED, reason.text, reason.options, reason.kind)
 
 
 class Installed(Struct, frozen=True):
@@ -102,11 +107,14 @@ def judge_provenance(data: bytes, artifact: Artifact | None) -> Evidence:
     )
 
 
-def judge_vulnerabilities(data: bytes, now: datetime) -> Evidence:
+def judge_vulnerabilities(data: bytes, now: datetime, bill: Evidence) -> Evidence:
+    """`bill` is the result for the SBOM: what may leave packages out proves only what it lists."""
     try:
-        return vulnerabilities.judge(vulnerabilities.read(data), now)
+        judged = vulnerabilities.judge(vulnerabilities.read(data), now)
     except vulnerabilities.BadReport as error:
         return Evidence(Verdict.FAILURE, str(error))
+    is_complete = bill.status in (Verdict.SUCCESS, Verdict.WARNING)
+    return judged if is_complete or judged.status is Verdict.FAILURE else not_measured(INCOMPLETE_SBOM)
 
 
 def judge_signature(envelope: bytes, trust: Trust) -> Evidence:
@@ -134,16 +142,17 @@ def rebuild(
     """
     measured = [demand for demand in profile.demands if demand.by is MeasuredBy.MEASUREMENT]
     documents = stored_documents(files, (demand.id for demand in measured))
+    bill = _rebuild_sbom(stored[SBOM], files.get(layout.SBOM, files.get(layout.SPDX)))
     return {
         **{demand.id: _rebuild_measurement(demand, stored.get(demand.id), documents) for demand in measured},
-        SBOM: _rebuild_sbom(stored[SBOM], files.get(layout.SBOM, files.get(layout.SPDX))),
+        SBOM: bill,
         PROVENANCE: (
             judge_provenance(files[layout.PROVENANCE], artifact)
             if layout.PROVENANCE in files
             else _unproved(stored.get(PROVENANCE, not_measured(NO_ATTESTATION)))
         ),
         VULNERABILITIES: (
-            judge_vulnerabilities(files[layout.VULNERABILITIES], parse_moment(created))
+            judge_vulnerabilities(files[layout.VULNERABILITIES], parse_moment(created), bill)
             if layout.VULNERABILITIES in files
             else _unproved(stored[VULNERABILITIES])
         ),
@@ -169,7 +178,7 @@ def _rebuild_sbom(stored: Evidence, data: bytes | None) -> Evidence:
 
 def _unproved(stored: Evidence) -> Evidence:
     """Without its file, a stored result counts as not measured."""
-    return Evidence(Verdict.SKIPPED, stored.reason, stored.options)
+    return Evidence(Verdict.SKIPPED, stored.reason, stored.options, stored.kind)
 
 
 def _problem(data: bytes) -> str:

@@ -7,7 +7,8 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -27,6 +28,7 @@ from assay.signing.keys import SigningKey, read_public_key, read_signing_key
 
 from . import metrics
 from .bundle import environment, provenance, sbom
+from .conclusion import identities
 from .metrics import BadMetrics, Metrics
 from .options import CertifyOptions
 from .profile_list import newest
@@ -38,6 +40,7 @@ NEEDED: Final = {"trust_harness": "metrics", "platform": "metrics", "waive": "os
 """Options that have no effect without another."""
 _PYTHON: Final = re.compile(r"(python|pypy)(\d+(\.\d+)?)?(\.exe)?")
 _NO_KEY: Final = "`assay keygen` makes a pair of keys: NAME.key signs"
+LONGEST_LIFETIME: Final = timedelta(days=366)
 LONGEST: Final = 256
 """Characters of a name or a version."""
 
@@ -82,16 +85,35 @@ def entry_of(inputs: Inputs) -> dict[str, Any] | None:
 
 
 def _python(targets: Sequence[Target], options: CertifyOptions) -> Path | None:
-    """The interpreter whose environment is described: the one in the options, or one that the lab starts."""
-    if options.python is not None:
-        return options.python
-    for target in targets:
-        if isinstance(target, Served):
-            return Path(sys.executable)
-        if isinstance(target, Command) and _PYTHON.fullmatch(Path(target.words[0]).name):
-            program = shutil.which(target.words[0])
-            return None if program is None else Path(program)
-    return None
+    """The interpreter whose environment is described: the one in the options, or one that the lab starts.
+
+    Raises:
+        InvalidOptions: the options name another one than that of the server.
+    """
+    started = next(filter(None, map(_interpreter, targets)), None)
+    if options.python is None:
+        return started
+    # The file itself may be a link to an interpreter that several environments share.
+    if started is not None and started.parent.resolve() != options.python.parent.resolve():
+        problem = f"--python {options.python} is not the server's interpreter, which is {started}"
+        raise InvalidOptions(problem, "leave out --python, so that its packages are listed")
+    return options.python
+
+
+def _interpreter(target: Target) -> Path | None:
+    """The Python that runs the target; None if that is unknown."""
+    if isinstance(target, Served):
+        return Path(sys.executable)
+    program = shutil.which(target.words[0]) if isinstance(target, Command) else None
+    if program is None:
+        return None
+    if _PYTHON.fullmatch(Path(program).name):
+        return Path(program)
+    line = b""
+    with suppress(OSError), open(program, "rb") as file:
+        line = file.readline(LONGEST)
+    script = Path(line[2:].decode(errors="replace").strip())
+    return script if line.startswith(b"#!/") and _PYTHON.fullmatch(script.name) else None
 
 
 def _check(options: CertifyOptions) -> None:
@@ -106,6 +128,9 @@ def _check(options: CertifyOptions) -> None:
     if options.harness_key and options.trust_harness:
         problem = "give --harness-key to sign the metrics, or --trust-harness if they are signed, not both"
         raise InvalidOptions(problem)
+    if options.lifetime > LONGEST_LIFETIME:
+        problem = f"--lifetime is {options.lifetime.days} days, and evidence is outdated by then"
+        raise InvalidOptions(problem, f"at most {LONGEST_LIFETIME.days}d: certify again in time")
     if options.key and not options.out:
         raise InvalidOptions("--key signs a bundle, but none is written", "give --out DIR")
 
@@ -156,18 +181,21 @@ def with_reported_name(inputs: Inputs, run: Run) -> Inputs:
     """Fill in the name and version that the server reports, where the options have none.
 
     Raises:
-        CannotJudge: it reports none, or none that can be printed.
+        CannotJudge: it reports none, or none that can be printed, or there are several servers.
     """
+    if len(names := identities(run)) > 1:
+        problem = f"these are several servers: {', '.join(map(repr, names))}"
+        raise CannotJudge(problem, "certify each by itself, with --scope")
     reported = next((facts.server for record in run.subjects for facts in record.facts), {})
-    names = {
+    fields = {
         "server": inputs.server or reported.get("name"),
         "version": inputs.version or reported.get("version"),
     }
-    for field, text in names.items():
+    for field, text in fields.items():
         if not _is_printable(text):
             problem = f"the server reports no {'name' if field == 'server' else field} that can be printed"
             raise CannotJudge(problem, "add --server NAME and --server-version V")
-    return replace(inputs, **names)
+    return replace(inputs, **fields)
 
 
 def _name(text: str | None, option: str) -> str:

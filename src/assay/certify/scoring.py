@@ -59,6 +59,8 @@ class Evidence(Struct, frozen=True):
     reason: str = ""
     options: tuple[str, ...] = ()
     """If skipped, the options that would measure it."""
+    kind: ReasonKind | None = None
+    """If skipped, why."""
 
 
 class Unmeasured(Struct, frozen=True):
@@ -284,7 +286,7 @@ def score_by_evidence(demand: Demand, evidence: Evidence | None) -> Score:
         evidence = Evidence(Verdict.SKIPPED, NOT_SUPPORTED.text)
     unmeasured = None
     if evidence.status is Verdict.SKIPPED:
-        kind = ReasonKind.NEEDS_OPTION if evidence.options else ReasonKind.NO_CHECK
+        kind = evidence.kind or (ReasonKind.NEEDS_OPTION if evidence.options else ReasonKind.NO_CHECK)
         unmeasured = Unmeasured(Measure.NOT_MEASURED, Reason(kind, evidence.reason, evidence.options))
     bare = _score(demand, evidence.status, unmeasured, [], [])
     return msgspec.structs.replace(bare, reason=evidence.reason)

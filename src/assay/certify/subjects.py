@@ -5,11 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from enum import Enum
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from assay.lab.access import Credentials
 from assay.lab.error import InvalidOptions
@@ -39,21 +37,14 @@ class Start(Struct, frozen=True):
     scope: frozenset[str] = frozenset(SCOPE)
     wrap: Callable[[Words], Words] = tuple
     """The command to start instead of a given one, on stdio."""
-
-
-class Part(Enum):
-    """Which scenarios a subject runs. Those about spans run outside of a sandbox, which has no network."""
-
-    WHOLE = "whole"
-    WITHOUT_SPANS = "without spans"
-    ONLY_SPANS = "only spans"
+    serve_options: Callable[[Served], Words] = lambda served: ()
+    """Further options of `assay serve` on HTTP."""
 
 
 class ObservedSubject(Struct, frozen=True):
     target: Target
     subject: Subject
     surroundings: OutOfBand
-    part: Part = Part.WHOLE
 
 
 def as_targets(targets: Targets) -> list[Target]:
@@ -97,29 +88,12 @@ async def observed(
     async with _spans(targets, evidence) as spans:
         with_spans, without = OutOfBand(disk, spans, entry), OutOfBand(disk, None, entry)
         environment = _environment(spans)
-        subjects = [
+        yield [
             # A server that somebody else started sends its spans here only if it was configured to.
             ObservedSubject(target, subject, with_spans if is_started(target) or evidence.otlp else without)
             for target in targets
             for subject in _subjects(target, credentials, environment, start)
         ]
-        apart = [one for one in subjects if spans is not None and _is_wrapped(one, start)]
-        whole = [one for one in subjects if one not in apart]
-        inside = [replace(one, surroundings=without, part=Part.WITHOUT_SPANS) for one in apart]
-        yield [*whole, *inside, *(_outside(one, environment) for one in apart)]
-
-
-def _is_wrapped(observed: ObservedSubject, start: Start) -> bool:
-    command = commands_of([observed.target]).get(Transport.STDIO)
-    is_stdio = observed.subject.transport is Transport.STDIO
-    return is_stdio and command is not None and start.wrap(command) != command
-
-
-def _outside(observed: ObservedSubject, environment: Mapping[str, str]) -> ObservedSubject:
-    """The same command without its sandbox."""
-    words = commands_of([observed.target])[Transport.STDIO]
-    further = observed.target.environment if isinstance(observed.target, Served) else {}
-    return replace(observed, subject=CommandSubject(words, {**environment, **further}), part=Part.ONLY_SPANS)
 
 
 def _subjects(
@@ -128,24 +102,17 @@ def _subjects(
     match target:
         case Served(name, options, further):
             variables = {**environment, **further}
-            return [
-                _served(name, transport, options, variables, start)
-                for transport in (Transport.STDIO, Transport.HTTP)
-                if transport in start.scope
-            ]
+            words = serve_command(name, Transport.STDIO, *options)
+            more = start.serve_options(target)
+            subjects: dict[str, Subject] = {
+                "stdio": CommandSubject(start.wrap(words), variables, name=shlex.join(words)),
+                "http": served(name, Transport.HTTP, *options, *more, environment=variables),
+            }
+            return [subjects[transport] for transport in SCOPE if transport in start.scope]
         case Command(words):
             return [CommandSubject(start.wrap(words), environment, name=shlex.join(words))]
         case Url(url):
             return [DetectedSubject(url, headers=credentials.headers, identity=credentials.identity)]
-
-
-def _served(
-    name: str, transport: Transport, options: Words, environment: Mapping[str, str], start: Start
-) -> Subject:
-    if transport is not Transport.STDIO:
-        return served(name, transport, *options, environment=environment)
-    words = serve_command(name, transport, *options)
-    return CommandSubject(start.wrap(words), environment, name=shlex.join(words))
 
 
 def commands_of(targets: Sequence[Target]) -> dict[Transport, Words]:

@@ -205,7 +205,8 @@ def rebuild(files: Mapping[str, bytes]) -> bytes:
     """
     stored = read(_file(files, layout.SUMMARY))
     claimed = {
-        entry.id: Evidence(entry.status, entry.reason, tuple(entry.reason_options)) for entry in stored.checks
+        entry.id: Evidence(entry.status, entry.reason, tuple(entry.reason_options), entry.reason_kind)
+        for entry in stored.checks
     }
     unmeasured = {
         entry.id: Unmeasured(entry.measure, entry.typed_reason)

@@ -118,7 +118,12 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     add("--force", action="store_true", help="replace an older bundle there")
     add("--key", type=Path, metavar="FILE", help="sign the bundle with this key; `assay keygen` makes one")
     add("--harness-key", type=Path, metavar="FILE", help="sign --metrics with this key, as a harness")
-    add("--lifetime", type=duration, metavar="TIME", help="how long the evidence is valid; default: 90d")
+    add(
+        "--lifetime",
+        type=duration,
+        metavar="TIME",
+        help="how long the evidence is valid, at most 366d; default: 90d",
+    )
     add("--badge-out", type=Path, metavar="FILE", help="write the badge as JSON")
     add("--json", action="store_true", help="print the summary as JSON also on a terminal")
     add("--quiet", action="store_true", help="nothing on standard error")

@@ -70,7 +70,8 @@ def _add_seeds(group: argparse._ArgumentGroup) -> None:
 
 
 def configure_run(parser: Parser) -> None:
-    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="directory of `assay replay record`")
+    bundle = "directory of `assay replay record`, or of `assay tap`"
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help=bundle)
     add_subject(parser)
     add = parser.add_argument_group("replay").add_argument
     add(
@@ -116,7 +117,8 @@ def record(options: argparse.Namespace) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    from assay.certify.replay import ReplayOptions, read_bundle
+    from assay.certify.replay import ReplayOptions
+    from assay.certify.replay.tapped import read_recording
 
     if options.as_server and options.as_client:
         raise CommandFailed(ExitCode.USAGE, "give --as-server or --as-client, not both")
@@ -127,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
         access=access_from(options),
         timeout=options.timeout,
     )
-    bundle = read_bundle(options.bundle)
+    bundle = read_recording(options.bundle)
     if options.as_server:
         return _serve(bundle, values, options)
     if options.as_client:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Never, TypeVar
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 import msgspec
 from msgspec import Raw
 
-from assay.model.client_error import ServerError, ToolFailed
+from assay.model.client_error import InvalidAnswer, ServerError, ToolFailed
 from assay.model.client_limits import ClientLimits
 from assay.model.content import Contents
 from assay.model.definition import PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition
@@ -19,6 +19,7 @@ from assay.model.error import HEADER_MISMATCH
 from assay.model.result import CompleteResult, Completion, PromptResult, ReadResult, ToolResult
 
 from .callback import Callback
+from .extension_calls import DEFAULT, ExtensionCalls
 from .hint import check_call, check_text, refuse_positional, unencodable
 from .listing import collect, decode_result
 from .number import check_numbers
@@ -27,16 +28,12 @@ from .result_cache import ResultCache
 from .typed import as_type
 
 if TYPE_CHECKING:
-    from assay.model.skill import LoadedSkill, Skill
-
     from .running_call import RunningCall
 
 T = TypeVar("T")
-DEFAULT: Final[Any] = object()
-"""The timeout of the client."""
 
 
-class Calls(ABC):
+class Calls(ExtensionCalls):
     """The calls of `Client`, on top of its requests."""
 
     limits: ClientLimits
@@ -63,16 +60,6 @@ class Calls(ABC):
         if params:
             check_numbers(params, f"of {method}")
         return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress, idempotent))
-
-    @abstractmethod
-    async def _request(
-        self,
-        method: str,
-        params: dict[str, Any] | None,
-        timeout: float | None = DEFAULT,
-        progress: Callback | None = None,
-        idempotent: bool | None = None,
-    ) -> Raw: ...
 
     @abstractmethod
     def _learn(self, tools: list[ToolDefinition]) -> list[ToolDefinition]:
@@ -167,6 +154,17 @@ class Calls(ABC):
         if arguments:
             check_numbers(arguments, f"of tool {name}")
         raw = await self._call_tool(params, timeout, progress, idempotent)
+        try:
+            return self._tool_result(name, raw, check=check)
+        except InvalidAnswer:
+            from .task import created_task
+
+            task = created_task(self, name, raw, check=check)
+            if task is None:
+                raise
+        return await task
+
+    def _tool_result(self, name: str, raw: Raw, *, check: bool) -> ToolResult:
         result = _tool_result(raw, name)
         if result.is_error and check:
             raise ToolFailed(name, result)
@@ -288,44 +286,6 @@ class Calls(ABC):
             params["context"] = {"arguments": dict(context)}
         raw = await self._request("completion/complete", params)
         return decode_result(raw, CompleteResult, "completion/complete").completion
-
-    async def skills(self) -> list[Skill]:
-        """The skills that the server lists. None of their files is read; entries that break the rules of the
-        extension are left out, with a warning in the log."""
-        from .skills import list_skills
-
-        return await list_skills(self._request, self.limits)
-
-    async def skill(self, uri: str) -> Skill:
-        """One skill, listed or not, by the URI of its `SKILL.md`.
-
-        Raises:
-            ServerError: the server has no such skill.
-        """
-        from .skills import get_skill
-
-        return await get_skill(self._request, uri)
-
-    async def load_skill(self, skill: Skill) -> LoadedSkill:
-        """Read the `SKILL.md` of a skill and compare size, digest and frontmatter with its entry.
-
-        Raises:
-            InvalidAnswer: they differ: do not use the skill.
-        """
-        from .skills import load_skill
-
-        return await load_skill(self._request, skill)
-
-    async def skill_file(self, loaded: LoadedSkill, path: str) -> Contents:
-        """Read a further file of a skill, by its path or URI, and compare size and digest with the entry.
-
-        Raises:
-            ValueError: the entry does not list it.
-            InvalidAnswer: they differ.
-        """
-        from .skills import read_skill_file
-
-        return await read_skill_file(self._request, loaded, path)
 
     async def ping(self, *, timeout: float | None = DEFAULT) -> float:
         """Seconds for a request and its answer. In revisions without `ping`, `server/discover` is sent.

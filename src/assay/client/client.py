@@ -16,8 +16,9 @@ from assay.model.definition import Implementation, ToolDefinition
 from assay.model.version import VERSION
 
 from .callback import Callback
-from .calls import DEFAULT, Calls
+from .calls import Calls
 from .change_hub import ChangeHub
+from .extension_calls import DEFAULT
 from .hint import NamesOfOthers, NeedsAsync, check_options, check_text, check_types, read_level
 from .life import Life, SentRequest
 from .log import client_logger
@@ -30,11 +31,13 @@ from .target import HttpOptions, Servers, link_factory, resolve
 if TYPE_CHECKING:
     from assay.client.auth.selection import Auth
     from assay.model.notice import ListKind
+    from assay.revisions.revision import TaskForm
     from assay.transport.client.proxy import ProxyOption
 
     from .answer import ElicitationHandler, Handlers, Roots, SamplingHandler
     from .changes import Changes
     from .group import Group
+    from .input_required import Question
     from .session import Session
     from .target import Target
 
@@ -75,6 +78,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         version: The client's version.
         capabilities: Further capabilities to declare, such as extensions, or `{"sampling": {"tools": {}}}` if
             the sampling handler supports tools.
+        apps: Whether to declare that the pages of tools are shown; see `app`.
         limits: What a server can make the client hold or wait for; see `ClientLimits`.
         check_output: Whether results are checked against the output schemas that `tools()` has returned.
         retry: How long and how often to try again after failures; see `Retry`. Only requests without an
@@ -106,6 +110,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         name: str = "assay",
         version: str = VERSION,
         capabilities: Mapping[str, Any] | None = None,
+        apps: bool = False,
         limits: ClientLimits | None = None,
         check_output: bool = True,
         retry: Retry | None = None,
@@ -128,7 +133,7 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         self._hub = ChangeHub()
         self._hub.observers += (self._cache.observe, self._outputs.observe)
         notices = Notices(on_log, on_change, read_level(log_level, on_log))
-        handlers = _make_handlers(sampling, elicitation, roots, capabilities)
+        handlers = _make_handlers(sampling, elicitation, roots, _declared(capabilities, apps=apps))
         settings = _make_settings(self, Implementation(name, version), handlers, notices, revision)
         super().__init__(make_link, settings, policy, on_state)
         self._group = _make_group(self, target, http) if isinstance(target, Servers) else None
@@ -186,6 +191,16 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
     def instructions(self) -> str | None:
         """How to use the server, for a model."""
         return self._open_one.agreed.instructions
+
+    @property
+    def task_form(self) -> TaskForm:
+        """How the protocol revision in use has tasks; of several servers, each has its own."""
+        from assay.revisions.revision import TaskForm
+
+        return TaskForm.ABSENT if self._group is not None else self._open_one.agreed.revision.tasks
+
+    async def _answers(self, questions: Mapping[str, Question]) -> dict[str, Any]:
+        return await (await self._usable_session()).answer_questions(questions)
 
     @property
     def _open_one(self) -> Session:
@@ -323,6 +338,14 @@ def _make_handlers(
 
     check_types(capabilities=(capabilities, Mapping))
     return Handlers(sampling, elicitation, read_roots(roots), capabilities or {})
+
+
+def _declared(capabilities: Mapping[str, Any] | None, *, apps: bool) -> Mapping[str, Any] | None:
+    if not apps:
+        return capabilities
+    from .apps import with_apps  # not at the top: few clients show pages
+
+    return with_apps(capabilities)
 
 
 def _make_settings(

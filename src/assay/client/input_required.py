@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from assay.model.client_error import InvalidAnswer
+from assay.protocol.opening import declares_extension
+
+TASKS: Final = "io.modelcontextprotocol/tasks"
 
 
 class Question(Struct):
@@ -26,8 +30,16 @@ class InputRequired(Struct, rename="camel"):
 _read_type: Final = msgspec.json.Decoder(InputRequired).decode
 
 
-def read_questions(raw: Raw, method: str) -> InputRequired | None:
-    """The questions in a result; None if it is complete.
+def may_be_task(method: str, params: Mapping[str, Any], declares_tasks: bool) -> bool:
+    """Whether a request may be answered with a task: other requests, and clients that did not declare tasks,
+    never are."""
+    if method != "tools/call":
+        return False
+    return declares_tasks or ("_meta" in params and declares_extension(params["_meta"], TASKS))
+
+
+def read_questions(raw: Raw, method: str, *, may_be_task: bool = False) -> InputRequired | None:
+    """The questions in a result; None if it is complete, or a task where that may be.
 
     Raises:
         InvalidAnswer: it is neither.
@@ -36,7 +48,7 @@ def read_questions(raw: Raw, method: str) -> InputRequired | None:
         result = _read_type(raw)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidAnswer(f"the server's answer to {method} is invalid: {error}") from None
-    if result.result_type == "complete":
+    if result.result_type == "complete" or (may_be_task and result.result_type == "task"):
         return None
     if result.result_type != "input_required":
         raise InvalidAnswer(f"the server answered {method} with an unknown type: {result.result_type}")

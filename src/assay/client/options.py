@@ -35,6 +35,7 @@ class ClientOptions(TypedDict, total=False):
     name: str
     version: str
     capabilities: Mapping[str, Any] | None
+    apps: bool
     limits: ClientLimits | None
     check_output: bool
     retry: Retry | None

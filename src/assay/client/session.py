@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw
 
 from assay.model.client_error import (
     ClientClosed,
@@ -24,9 +24,15 @@ from assay.model.client_error import (
 )
 from assay.model.definition import ToolDefinition
 from assay.model.error import RpcError
-from assay.model.jsonrpc import Envelope, ErrorBody, Notification, Outcome, Request
+from assay.model.jsonrpc import Envelope, Notification, Outcome, Request
 from assay.protocol.correlation import Correlation
-from assay.protocol.opening import ROOTS_CHANGED, Agreement, declaration
+from assay.protocol.opening import (
+    ROOTS_CHANGED,
+    Agreement,
+    declaration,
+    declares_extension,
+    join_declarations,
+)
 from assay.revisions.registry import HANDSHAKE
 from assay.revisions.revision import Asking, Opening, Revision
 from assay.transport.client.port import Link
@@ -35,27 +41,16 @@ from .callback import Callback, CallbackQueue
 from .change_hub import ChangeStream
 from .deadline import Deadlines
 from .incoming import Incoming
-from .input_required import InputRequired, read_questions
+from .input_required import TASKS, InputRequired, Question, may_be_task, read_questions
 from .listening import CallbackStream, Interest, keep_announcing, listen
 from .log import client_logger
 from .negotiation import negotiate
+from .received_error import received_error
 from .settings import CallOptions, Notices, Settings
 
 PLAIN: Final = CallOptions()
 STREAM_WAIT: Final = 1.0
 """Seconds to wait for a stream: a server may begin its response with the first message."""
-
-
-_read_error: Final = msgspec.json.Decoder(ErrorBody).decode
-
-
-def received_error(raw: Raw | UnsetType) -> ClientError:
-    """The exception for a JSON-RPC error."""
-    try:
-        error = _read_error(b"{}" if isinstance(raw, UnsetType) else raw)
-    except (msgspec.DecodeError, RecursionError):
-        return InvalidAnswer("the server answered with an error that has no code and message")
-    return ServerError(error.code, error.message, None if error.data is UNSET else error.data)
 
 
 class Session:
@@ -90,6 +85,7 @@ class Session:
         self._sent = Correlation(received_error, ClientClosed)
         self._deadlines = Deadlines()
         self._meta: Raw | None = None
+        self._declares_tasks = False
         self.agreement: Agreement | None = None
         self.offered = HANDSHAKE[-1]
         """The revision of the last attempt to agree, for answers before the agreement."""
@@ -141,7 +137,9 @@ class Session:
         self._settings.cache.begin(revision.cacheable)
         if revision.opening is Opening.PER_REQUEST:
             self._incoming.streams = {}
-            self._meta = Raw(msgspec.json.encode(declaration(self._settings.identity, revision)))
+            declared = declaration(self._settings.identity, revision)
+            self._declares_tasks = declares_extension(declared, TASKS)
+            self._meta = Raw(msgspec.json.encode(declared))
             if self._settings.notices.on_change is not None:
                 self.spawn(keep_announcing(self, CallbackStream(self._incoming.post_change)))
             return
@@ -204,22 +202,26 @@ class Session:
         sent = {} if params is None else params
         for _ in range(self.limits.rounds + 1):
             raw = await self._call(method, sent, options, revision)
-            asking = read_questions(raw, method)
+            asking = read_questions(raw, method, may_be_task=may_be_task(method, sent, self._declares_tasks))
             if asking is None:
                 return raw
             self._settings.cache.refuse_pending()
             sent = {**(params or {}), **await self._retry_params(asking)}
         raise InvalidAnswer(f"the server asked again after {self.limits.rounds} answers to {method}")
 
+    async def answer_questions(self, questions: Mapping[str, Question]) -> dict[str, Any]:
+        """The answers of the user's handlers, by the keys of the questions."""
+        try:
+            return await self._incoming.answer_all(questions)
+        except ClientError:
+            raise
+        except RpcError as error:
+            raise InvalidAnswer(f"the server's question cannot be answered: {error.message}") from None
+
     async def _retry_params(self, asking: InputRequired) -> dict[str, Any]:
         params: dict[str, Any] = {}
         if asking.input_requests:
-            try:
-                params["inputResponses"] = await self._incoming.answer_all(asking.input_requests)
-            except ClientError:
-                raise
-            except RpcError as error:
-                raise InvalidAnswer(f"the server's question cannot be answered: {error.message}") from None
+            params["inputResponses"] = await self.answer_questions(asking.input_requests)
         if asking.request_state is not UNSET:
             params["requestState"] = asking.request_state
         return params
@@ -247,7 +249,7 @@ class Session:
             return params
         if params is None or "_meta" not in params:
             return {"_meta": self._meta, **(params or {})}
-        return {**params, "_meta": {**params["_meta"], **msgspec.json.decode(self._meta)}}
+        return {**params, "_meta": join_declarations(params["_meta"], msgspec.json.decode(self._meta))}
 
     async def exchange(
         self,

@@ -20,8 +20,8 @@ from assay.model.definition import (
 from assay.model.result import Completion, PromptResult, ToolResult
 
 from .callback import Callback
-from .calls import DEFAULT
 from .client import Client
+from .extension_calls import DEFAULT
 from .hint import NamesOfOthers, NeedsNoAsync
 from .loop_thread import LoopThread
 from .options import ClientOptions
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from assay.model.notice import ListKind
     from assay.model.skill import LoadedSkill, Skill
 
+    from .apps import AppPage
     from .running_call import RunningCall
-    from .sync_iterator import SyncCall, SyncChanges
+    from .sync_iterator import SyncCall, SyncChanges, SyncTask
     from .target import Target
 
 T = TypeVar("T")
@@ -216,6 +217,32 @@ class SyncClient(NamesOfOthers, NeedsNoAsync):
             )
 
         return SyncCall(self._run, self._run(start()))
+
+    def call_task(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        ttl: float | None = None,
+        timeout: float | None = DEFAULT,
+        check: bool = True,
+        meta: Mapping[str, Any] | None = None,
+    ) -> SyncTask:
+        """Call a tool as a task; see `Client.call_task`."""
+        from .sync_iterator import SyncTask
+
+        work = self._client.call_task(name, arguments, ttl=ttl, timeout=timeout, check=check, meta=meta)
+        return SyncTask(self._run, self._run(work))
+
+    def task(self, task_id: str, *, tool: str = "", check: bool = True) -> SyncTask:
+        """A task that was begun earlier; see `Client.task`."""
+        from .sync_iterator import SyncTask
+
+        return SyncTask(self._run, self._client.task(task_id, tool=tool, check=check))
+
+    def app(self, tool: ToolDefinition) -> AppPage | None:
+        """The page that shows the results of a tool; see `Client.app`."""
+        return self._run(self._client.app(tool))
 
     def listen(self, *kinds: ListKind, uris: Iterable[str] = ()) -> SyncChanges:
         """Changes of the server's lists, as an iterator; see `Client.listen`."""

@@ -8,9 +8,11 @@ from typing import Any, Self
 
 from assay.model.notice import Change, Progress
 from assay.model.result import ToolResult
+from assay.model.task import TaskState
 
 from .changes import Changes
 from .running_call import RunningCall
+from .task import RunningTask
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 """Runs a coroutine on the loop of the client, and waits for it."""
@@ -80,10 +82,38 @@ class SyncCall:
         return report
 
 
+class SyncTask:
+    """A task, from `SyncClient.call_task` and `SyncClient.task`; see `RunningTask`."""
+
+    def __init__(self, run: Run, task: RunningTask) -> None:
+        self._run = run
+        self._task = task
+        self.id = task.id
+
+    @property
+    def state(self) -> TaskState | None:
+        """As the last poll showed it."""
+        return self._task.state
+
+    def result(self) -> ToolResult:
+        """Wait for the result."""
+        result: ToolResult = self._run(_result(self._task))
+        return result
+
+    def poll(self) -> TaskState:
+        """Ask for the state of the task."""
+        state: TaskState = self._run(self._task.poll())
+        return state
+
+    def cancel(self) -> None:
+        """Ask the server to cancel the task."""
+        self._run(self._task.cancel())
+
+
 async def _next(iterator: Changes | RunningCall) -> Any:
     # Not StopAsyncIteration: a coroutine cannot raise it.
     return await anext(iterator, None)
 
 
-async def _result(call: RunningCall) -> ToolResult:
+async def _result(call: RunningCall | RunningTask) -> ToolResult:
     return await call

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.lab.harness.run.conclusion import conclude as conclude
     from assay.lab.harness.run.run import Run as Run
     from assay.lab.report.registry import render as render
+    from assay.lab.surface.report import LintReport as LintReport
 
     from .argument_run import FoundArguments as FoundArguments
     from .argument_run import find_arguments as find_arguments
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from .error import InvalidOptions as InvalidOptions
     from .error import LabError as LabError
     from .error import SubjectNotStarted as SubjectNotStarted
+    from .lint_run import LintOptions as LintOptions
+    from .lint_run import lint as lint
     from .live_run import LiveRun as LiveRun
     from .options import Access as Access
     from .options import ClientOptions as ClientOptions
@@ -46,10 +49,12 @@ __all__, __getattr__, __dir__ = lazy_names(
         ".error": "CannotJudge CannotStore Interrupted InvalidOptions LabError SubjectNotStarted",
         ".harness.run.conclusion": "Conclusion conclude",
         ".harness.run.run": "Run",
+        ".lint_run": "LintOptions lint",
         ".live_run": "LiveRun",
         ".options": "Access ClientOptions Evidence Golden JudgeOptions",
         ".report.registry": "render",
         ".server_run": "follow judge",
+        ".surface.report": "LintReport",
         ".target": "Command Served Url",
     },
 )

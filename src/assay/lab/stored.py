@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from assay.lab.harness.golden.canonical import canonical
 from assay.lab.harness.golden.frame_difference import FrameDifference, frame_differences
 from assay.lab.harness.run import rejudge as harness
@@ -15,6 +17,9 @@ from assay.lab.harness.run.difference import Difference, difference
 from assay.lab.harness.run.run import BadRun, CellResult, Run
 from assay.lab.harness.trace.file import BadTrace, read_trace
 from assay.lab.harness.trace.trace import Trace
+from assay.lab.tap.capture import FILE as TAP_FILE
+from assay.lab.tap.judgement import judged_run
+from assay.lab.tap.view import is_tapped, settled
 
 from .error import InvalidOptions
 from .selection import all_suites
@@ -49,11 +54,14 @@ def find_run(path: Path | None, *, before: int = 0) -> Path:
 
 
 def stored_run(path: Path) -> Run:
-    """
+    """The run at a path; that of a tap which did not judge is made now.
+
     Raises:
         InvalidOptions: there is none, or it cannot be read.
     """
     try:
+        if path.is_dir() and (path / TAP_FILE).exists() and not (path / RUN_FILE).exists():
+            return judged_run([(Path(place).name, trace) for place, trace in _traces([path])])
         return read_run(path)
     except BadRun as error:
         raise InvalidOptions(str(error), _HINT) from error
@@ -62,12 +70,31 @@ def stored_run(path: Path) -> Run:
 
 
 def rejudge(paths: Sequence[Path], *, strict: bool = False) -> Run:
-    """Judge stored traces again. A path is a trace, a stored run, or a directory with traces.
+    """Judge stored traces again. A path is a trace, a stored run, or a directory with traces. Those of a tap
+    are judged from both sides.
 
     Raises:
         InvalidOptions: no trace is found, one was changed after it was recorded, or a suite cannot be loaded.
     """
-    return harness.rejudged(all_suites(), _traces(paths), strict=strict)
+    traces = _traces(paths)
+    tapped = [(place, trace) for place, trace in traces if is_tapped(trace)]
+    others = [(place, trace) for place, trace in traces if not is_tapped(trace)]
+    if not tapped:
+        return harness.rejudged(all_suites(), others, strict=strict)
+    live = judged_run(tapped, strict=strict)
+    if not others:
+        return live
+    run = harness.rejudged(all_suites(), others, strict=strict)
+    return replace(run, subjects=[*run.subjects, *live.subjects], cells=[*run.cells, *live.cells])
+
+
+def stored_traces(path: Path) -> list[tuple[str, Trace]]:
+    """The traces of a stored run, once each, by their path.
+
+    Raises:
+        InvalidOptions: no trace is found, or one was changed after it was recorded.
+    """
+    return [(place, settled(trace) if is_tapped(trace) else trace) for place, trace in _traces([path])]
 
 
 def _traces(paths: Sequence[Path]) -> list[tuple[str, Trace]]:
@@ -86,11 +113,15 @@ def _traces(paths: Sequence[Path]) -> list[tuple[str, Trace]]:
 
 def _files_at(path: Path) -> list[Path]:
     """The file itself, the traces of a stored run, or all that are below a directory."""
+    if path.is_dir() and (path / TAP_FILE).exists():
+        return sorted(path.glob(f"*{TRACE}"))  # the judgement of a tap may be behind its recording
     stored = path / RUN_FILE if path.is_dir() else path
     if stored.name == RUN_FILE and stored.exists():
         run = read_run(stored)
         home = stored.parent.resolve()
-        return [Path(os.path.normpath(home / cell.trace)) for cell in run.cells if cell.trace]
+        return list(
+            dict.fromkeys(Path(os.path.normpath(home / cell.trace)) for cell in run.cells if cell.trace)
+        )
     if path.is_dir():
         return sorted(path.rglob(f"*{TRACE}"))
     return [path.resolve() if path.is_symlink() else path]  # a link that the user names is meant

@@ -179,6 +179,19 @@ class ToolFailed(ClientError, ToolError):
         return reason if reason.startswith(prefix) else f"{prefix}: {reason}"
 
 
+class TaskCancelled(ClientError):
+    """A task was cancelled; `task_id` is its id."""
+
+    def __init__(self, task_id: str, reason: str | None = None) -> None:
+        super().__init__(task_id, reason)
+        self.task_id = task_id
+        self.reason = reason
+
+    def __str__(self) -> str:
+        reason = f": {visible(self.reason)}" if self.reason else ""
+        return f"task {visible(self.task_id)} was cancelled{reason}"
+
+
 class InvalidAnswer(ClientError):
     """The server broke the protocol, or exceeded a limit of this client."""
 

@@ -72,6 +72,31 @@ class TaskRecord(Struct, frozen=True, kw_only=True):
         return OVERHEAD + sum(map(len, texts)) + sum(len(bytes(value)) for value in values)
 
 
+class TaskState(Struct, frozen=True):
+    """A task as a client sees it.
+
+    Args:
+        id: Its id.
+        status: `working`, `input_required`, `completed`, `failed` or `cancelled`.
+        message: What it is doing, or why it ended.
+        created_at, updated_at: ISO 8601 times, as the server wrote them.
+        ttl: Seconds from its creation that the server keeps it; None without a limit.
+        poll_interval: Seconds that the server suggests between two polls.
+    """
+
+    id: str
+    status: str
+    message: str | None = None
+    created_at: str = ""
+    updated_at: str = ""
+    ttl: float | None = None
+    poll_interval: float | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return Status(self.status) not in UNFINISHED
+
+
 OVERHEAD: Final = 512
 """Bytes that a task takes besides its texts and values."""
 

@@ -8,7 +8,7 @@ revision, such as a closed port.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -88,6 +88,25 @@ def declaration(identity: Identity, revision: Revision) -> dict[str, Any]:
     if identity.log_level is not None:
         meta[f"{PREFIX}logLevel"] = identity.log_level
     return meta
+
+
+def join_declarations(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    """The `_meta` of one request: what its caller passed, and what the client declares, which wins. A caller
+    may declare further extensions."""
+    joined = {**own, **declared}
+    capabilities = own.get(f"{PREFIX}clientCapabilities")
+    if isinstance(capabilities, dict) and isinstance(capabilities.get("extensions"), dict):
+        ours = declared[f"{PREFIX}clientCapabilities"]
+        extensions = {**capabilities["extensions"], **ours.get("extensions", {})}
+        joined[f"{PREFIX}clientCapabilities"] = {**ours, "extensions": extensions}
+    return joined
+
+
+def declares_extension(meta: Any, name: str) -> bool:
+    """Whether the `_meta` of a request declares an extension."""
+    capabilities = meta.get(f"{PREFIX}clientCapabilities") if isinstance(meta, dict) else None
+    extensions = capabilities.get("extensions") if isinstance(capabilities, dict) else None
+    return isinstance(extensions, dict) and name in extensions
 
 
 def _capabilities(identity: Identity, revision: Revision) -> dict[str, Any]:

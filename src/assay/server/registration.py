@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from assay.extensions.extension import Extension
+from assay.model.app import ToolUi
 from assay.model.content import Annotations, Icon
 from assay.model.definition import ToolAnnotations
 from assay.model.result import Cache
@@ -18,6 +19,7 @@ from assay.server.components.resource_registry import Resources
 from assay.server.components.tool_registry import Tools
 from assay.server.dispatch.method_table import MethodTables
 from assay.server.dispatch.notification import Notifications
+from assay.server.extensions.app_registration import AppRegistration
 from assay.server.extensions.handlers import ExtensionHandlers
 from assay.server.extensions.joined import Extensions
 from assay.server.extensions.skill_registration import SkillRegistration
@@ -28,7 +30,7 @@ from .hint import ServerHints
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Registration(SkillRegistration, ServerHints):
+class Registration(SkillRegistration, AppRegistration, ServerHints):
     """Base of `Server`. Its decorators return the function unchanged and raise `RegistrationError`."""
 
     tools: Tools
@@ -62,6 +64,7 @@ class Registration(SkillRegistration, ServerHints):
         scopes: Sequence[str] = (),
         tags: Collection[str] = (),
         task: Mode | TaskOptions | None = None,
+        ui: str | ToolUi | None = None,
     ) -> Callable[[F], F]: ...
     def tool(self, function: F | None = None, /, **options: Any) -> F | Callable[[F], F]:
         """Register a function as a tool that the client's model may call.
@@ -89,6 +92,7 @@ class Registration(SkillRegistration, ServerHints):
             tags: Words to select it by: `{"beta"}`. Clients find them in `_meta`.
             task: Whether it runs as a task, which outlives its request: `optional`, `required`, `on_demand`,
                 or `TaskOptions`. By default it never does.
+            ui: The page that shows its results: the URI of one registered with `ui`, or `ToolUi`.
         """
         check_decorated("tool", function)
 

@@ -35,6 +35,7 @@ from assay.server.calls.state_lookup import ClientStates
 from assay.server.components.component import Components, make_components
 from assay.server.components.required_scope import read_method_scopes
 from assay.server.components.resource import Access
+from assay.server.components.tool import Tool
 from assay.server.dispatch.dispatcher import Dispatcher
 from assay.server.dispatch.method_table import MethodTables
 from assay.server.dispatch.notifier import ChangeNotifier
@@ -181,7 +182,7 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
             hide_unknown_tools=self.strictness.unknown_tool,
             on_change=self._on_change,
             direct_call=self._begin_direct_call,
-            on_task=self._open_tasks,
+            on_tool=self._open_extensions,
         )
 
     def _assemble(
@@ -223,8 +224,16 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         self.tables.clear()
         self.notifier.list_changed(kind)
 
+    def _open_extensions(self, tool: Tool) -> None:
+        """Serve the extensions that a tool needs, from the first such tool on."""
+        if tool.task is not None:
+            self._open_tasks()
+        if tool.ui is not None:
+            from assay.server.extensions.apps import open_apps
+
+            open_apps(self)
+
     def _open_tasks(self) -> None:
-        """Serve tasks, from the first tool on that may run as one."""
         if TASKS.name in self.extensions:
             return
         # Imported here, because few servers have such tools.

@@ -25,6 +25,11 @@ DECLARED: dict[str, Any] = {
     "models": {},
     "metadata": {},
 }
+EXTENSIONS: dict[str, Any] = {
+    "io.modelcontextprotocol/ui": {},
+    "io.modelcontextprotocol/skills": {"directoryRead": True},
+}
+"""Those of every revision."""
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE, ids=str)
@@ -37,6 +42,7 @@ async def test_initialize_describes_the_server(transport: str, revision: Revisio
     known = {name for name in DECLARED if name in revision.capabilities} | {"models", "metadata"}
     promised = DECLARED if transport in SESSIONED else {name: {} for name in DECLARED}
     tasks = opened["capabilities"].pop("tasks", None)
+    assert opened["capabilities"].pop("extensions") == EXTENSIONS
     assert opened["capabilities"] == {name: promised[name] for name in known}
     listed = {"list": {}} if transport in ("memory", "stdio") else {}
     declared = {**listed, "cancel": {}, "requests": {"tools": {"call": {}}}}
@@ -51,6 +57,7 @@ async def test_discover_declares_the_same_and_extensions() -> None:
         "dev.assay/models": {},
         "dev.assay/metadata": {},
         "io.modelcontextprotocol/tasks": {},
+        **EXTENSIONS,
     }
 
 

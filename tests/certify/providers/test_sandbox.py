@@ -38,6 +38,7 @@ def context(tmp_path: Path, commands: dict[Transport, tuple[str, ...]], **option
         commands,
         {},
         tuple,
+        lambda served: (),
         tmp_path,
     )
 

@@ -43,6 +43,7 @@ def context(tmp_path: Path, *words: str, replay: bool = True, scope: str = "stdi
         {Transport.STDIO: words},
         {},
         wrapped,
+        lambda served: (),
         tmp_path,
     )
 

@@ -145,6 +145,15 @@ def test_all_traces_are_of_one_server(bundle: Path) -> None:
     ]
 
 
+def test_a_run_is_of_one_server(bundle: Path) -> None:
+    def mixed(run: dict[str, Any]) -> None:
+        first = run["subjects"][0]
+        other = {**first["facts"][0], "server": {"name": "other", "version": "1"}}
+        run["subjects"].append({**first, "transport": "http", "facts": [other]})
+
+    assert any("several servers were judged" in line for line in lied(bundle, mixed))
+
+
 def test_all_traces_show_the_same_server_name(bundle: Path) -> None:
     lines = retold(bundle, frames=renamed)
     assert lines

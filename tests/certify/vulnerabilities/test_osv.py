@@ -57,6 +57,11 @@ def test_a_match_names_component_and_fix(tmp_path: Path) -> None:
     assert len(result.export_sha256) == 64
 
 
+def test_ecosystems_without_a_record_are_not_covered(tmp_path: Path) -> None:
+    result = scanned(tmp_path, sbom("pkg:pypi/mcp@1.22.0", "pkg:npm/zod@4.0.0"), record("zod", "npm"))
+    assert (result.findings, result.uncovered) == ((), ("PyPI",))
+
+
 def test_a_fixed_version_does_not_match(tmp_path: Path) -> None:
     assert ids(scanned(tmp_path, sbom("pkg:pypi/mcp@1.23.0"), record())) == []
 

@@ -15,6 +15,8 @@ from assay.client.doctor import Diagnosis, diagnose
 from tests.client.everything import python
 from tests.client.scripted import process
 
+pytestmark = pytest.mark.waits
+
 
 def step(diagnosis: Diagnosis, name: str) -> tuple[str, str, str]:
     chosen = [step for step in diagnosis.steps if step.name == name]

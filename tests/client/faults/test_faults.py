@@ -8,6 +8,8 @@ from scripts.client_faults_page import PAGE, page
 from tests.client.faults.row import Fault
 from tests.client.faults.table import SECTIONS
 
+pytestmark = pytest.mark.waits
+
 ROWS = [
     pytest.param(row, id=f"{transport}: {row.fault}") for transport, rows in SECTIONS.items() for row in rows
 ]

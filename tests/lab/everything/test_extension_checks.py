@@ -5,11 +5,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.lab.everything.tasks.task import DECLARED, UNSETTLED
+from assay.lab.everything.tasks.task import DECLARED
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.run.recording import judge
 from assay.lab.harness.trace.frame import Frame, Kind, Sender
 from assay.lab.harness.trace.trace import Trace
+from assay.lab.suite.task_message import UNSETTLED
 from assay.lab.suites import suite_named
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import stdio_trace

@@ -6,6 +6,7 @@ import pytest
 
 from assay.lab.load.error_kind import UNSENT
 from assay.lab.load.generator import MOST_QUEUED, Generator, Pace
+from assay.lab.load.measurement import TIME_STAMP, messages_of
 from assay.lab.load.operation import Operation
 from assay.lab.load.schedule import SECOND, OpenSchedule
 from assay.lab.load.tally import MOST_WINDOWS, Tally
@@ -143,3 +144,27 @@ def test_only_the_measured_time_counts(intended: int, counted: bool) -> None:
     tally = Tally(0, 100)
     tally.record(CALL, intended, 150, None)
     assert (tally.operations == 1) is counted
+
+
+def message(stamp: int | None) -> bytes:
+    text = b"" if stamp is None else b'"message":"monotonic_ns=%d",' % stamp
+    return b'{"jsonrpc":"2.0","method":"notifications/progress","params":{%b"progress":1}}' % text
+
+
+@pytest.mark.parametrize(("stamps", "trusted"), [
+    ((SECOND, SECOND), True),
+    ((SECOND, None), False),
+    ((SECOND, 9 * SECOND), False),
+    ((None, None), False),
+])  # fmt: skip
+def test_stamps_count_only_if_every_message_has_one_that_can_be_true(
+    stamps: tuple[int | None, ...], trusted: bool
+) -> None:
+    """Late messages without a stamp, or with one in the future, would be left out."""
+    tally = Tally(0, 10 * SECOND)
+    for number, stamp in enumerate(stamps):
+        tally.record_message(SECOND // 2, number * SECOND, (2 + number) * SECOND, message(stamp))
+    messages, histogram = messages_of(tally)
+    assert tally.is_stamped is trusted
+    assert messages is not None and (messages.method == TIME_STAMP) is trusted
+    assert histogram.count == (2 if trusted else 1)

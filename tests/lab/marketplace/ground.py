@@ -39,6 +39,8 @@ ONLY_STDIO = "tpt.stdio-*"
 SERVERS = {Transport.HTTP: SUITE.server, Transport.STDIO: SUITE.server.partition(" --heartbeat")[0]}
 # A server with spans to export takes twice as long to start: only who looks at spans has one.
 TRACED = "obs.*"
+# By default it takes two seconds, of which each run would wait for several.
+ARGUMENTS = {"long_task": [{"seconds": 0.2}]}
 CHANGING = [name for name, one in SUITE.scenarios.items() if one.effects]
 
 
@@ -52,7 +54,7 @@ async def run_of(subject: Subject, conditions: Conditions, *scenarios: str) -> R
 
 
 async def _run(subject: Subject, conditions: Conditions, selection: Selection) -> Run:
-    order = RunSettings(SUITE, selection, conditions, jobs=JOBS[subject.transport])
+    order = RunSettings(SUITE, selection, conditions, jobs=JOBS[subject.transport], arguments=ARGUMENTS)
     return await Runner(order, [subject], lambda event: None, keep).run()
 
 

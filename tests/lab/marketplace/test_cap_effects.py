@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.trace.digest import digest_of, digest_of_json
 from assay.lab.marketplace.capabilities.effect import fresh_arguments, names
 from tests.lab.marketplace.cap_judging import Said, judged, trace_of, verdicts
@@ -126,6 +127,21 @@ def test_a_file_that_is_written_without_any_summary_is_found() -> None:
     assert verdicts("disk", trace)["tools.disk"] == "FAILURE"
 
 
+@pytest.mark.parametrize(("paths", "expected"), [(["/srv/a"], "FAILURE"), ([], "SKIPPED")])
+def test_an_error_hides_no_change_and_proves_nothing_without_one(paths: list[str], expected: str) -> None:
+    failed: Said = ("tools/call", {"name": "t"}, {"isError": True})
+    trace = trace_of(listed(READER), failed, marks=(on_disk(1, created=paths),))
+    assert verdicts("disk", trace)["tools.read-only"] == expected
+
+
+@pytest.mark.parametrize(("effects", "expected"), [([WRITTEN], "SKIPPED"), ([], "SUCCESS")])
+def test_a_reported_file_that_did_not_change_shows_that_another_directory_is_watched(
+    effects: list[Any], expected: str
+) -> None:
+    trace = trace_of(called(summary(effects=effects)), marks=(on_disk(0),))
+    assert verdicts("disk", trace)["tools.disk"] == expected
+
+
 def test_what_another_call_changed_is_not_held_against_this_one() -> None:
     trace = trace_of(called(summary()), marks=(on_disk(7, created=["/srv/a"]),))
     assert verdicts("disk", trace)["tools.disk"] == "SKIPPED"
@@ -173,12 +189,14 @@ def test_only_effects_on_files_name_files() -> None:
 def test_arguments_are_fresh_in_their_last_open_text() -> None:
     texts = {"name": {"type": "string"}, "text": {"type": "string", "description": "What to write"}}
     tool = {"inputSchema": {"type": "object", "properties": texts, "required": ["name", "text"]}}
-    one, other = fresh_arguments(tool, "one"), fresh_arguments(tool, "other")
-    assert one["name"] == other["name"]
+    usual = arguments_for(tool)
+    one, other = fresh_arguments(tool, usual, "one"), fresh_arguments(tool, usual, "other")
+    assert one["name"] == other["name"] == usual["name"]
+    assert usual == arguments_for(tool), "what worked is used again as it was"
     assert one["text"] != other["text"]
 
 
 def test_arguments_that_a_schema_binds_stay_as_they_are() -> None:
     kinds = {"kind": {"type": "string", "enum": ["a", "b"]}}
     tool = {"inputSchema": {"type": "object", "properties": kinds, "required": ["kind"]}}
-    assert fresh_arguments(tool, "one") == {"kind": "a"}
+    assert fresh_arguments(tool, arguments_for(tool), "one") == {"kind": "a"}

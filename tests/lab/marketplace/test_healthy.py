@@ -11,7 +11,7 @@ from tests.lab.marketplace.ground import SUITE, certified, changing, healthy, lo
 from tests.meta.tree import expect_none
 
 # What one test has played, others look at: `make test` keeps a file in one process.
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.waits]
 PLAYED: dict[str, Callable[[], Awaitable[Run]]] = {
     "stdio": lambda: healthy(Transport.STDIO),
     "http": lambda: healthy(Transport.HTTP),

@@ -26,6 +26,8 @@ from tests.lab.everything.talking import over_http
 from tests.lab.healthy_server import bundled
 from tests.lab.traces import request, result, stdio_trace
 
+pytestmark = pytest.mark.waits
+
 SUITE = suite_named("marketplace")
 BATCHING = next(one for one in REVISIONS if one.batching is Batching.ACCEPTED)
 POST = "POST /mcp HTTP/1.1"

@@ -17,6 +17,8 @@ from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from tests.lab.suite.admitted import call, trace
 
+pytestmark = pytest.mark.waits
+
 SUITE = suite_named("marketplace")
 RESULT = {"jsonrpc": "2.0", "id": 1, "result": {}}
 

@@ -8,11 +8,12 @@ import msgspec
 import pytest
 
 from assay.lab.harness.scripted_server.client import ClientExit
+from assay.lab.harness.trace.agreement import spoken_revision
 from assay.lab.harness.trace.trace import Trace
-from assay.lab.matrix.judgement import Recording, judged, spoken_revision, words_of
+from assay.lab.harness.trace.view import client_view
+from assay.lab.matrix.judgement import Recording, judged, words_of
 from assay.lab.matrix.pair import Blame, Pair, PairResult, Status, StepStatus, joint
 from assay.lab.matrix.step import Step
-from assay.lab.matrix.view import client_view
 from assay.revisions.registry import BY_DATE
 from tests.lab.traces import request, result, stdio_trace
 

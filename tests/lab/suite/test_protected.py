@@ -9,6 +9,8 @@ from assay.lab.harness.verdict import Outcome
 from tests.lab.suite.protected import judge_protected
 from tests.meta.tree import expect_none
 
+pytestmark = pytest.mark.waits
+
 KINDS = 16
 """Of tokens that the lab has for its own lock."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from assay import Limits, Server, Strictness
+from assay import Limits, MissingExtra, Server, Strictness
 
-from . import client_tools, identity, metadata, models, progress_tools, prompts, tools
+from . import app, client_tools, identity, metadata, models, progress_tools, prompts, tools
 from .files import Files
 from .folder import Folder
 from .notes import Notes
@@ -20,6 +21,7 @@ PAGE: Final = 10
 """Fewer than there are tools, so that clients have to follow a cursor."""
 PAGE_OF_FOLDER: Final = 1000
 """With a folder, which may hold thousands of files."""
+SKILLS: Final = Path(__file__).parent / "skills"
 STRICT: Final = Strictness(
     initialized=True, sessions=True, negotiated_version=True, statuses=True, unique_ids=True
 )
@@ -61,6 +63,10 @@ def make_server(
     for part in (tools, progress_tools, client_tools, prompts, models, metadata):
         part.register(server)
     Files(server)
+    app.register(server)
+    # Skills need PyYAML, which not every installation has.
+    with suppress(MissingExtra):
+        server.skills(SKILLS)
     Plugin(server)
     if root is not None:
         folder = Folder(root)

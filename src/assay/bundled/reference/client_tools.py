@@ -53,7 +53,7 @@ async def ask_visit(ctx: Context) -> str:
 
 
 def register(server: Server) -> None:
-    server.tool(title="Ask the User", annotations=READ_ONLY)(ask_user)
+    server.tool(title="Ask the User", annotations=READ_ONLY, task="optional")(ask_user)
     server.tool(title="Ask the Model", annotations=READ_ONLY)(ask_model)
     server.tool(title="Ask for Roots", annotations=READ_ONLY)(ask_roots)
     server.tool(title="Ask for a Visit", annotations=READ_ONLY)(ask_visit)

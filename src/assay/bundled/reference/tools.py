@@ -26,6 +26,7 @@ from assay import (
     ToolResult,
 )
 
+from .app import DICE
 from .files import DIAGRAM, MAIN_RS
 
 READ_ONLY: Final = {"readOnlyHint": True, "openWorldHint": False}
@@ -141,4 +142,4 @@ def register(server: Server) -> None:
     server.tool(title="Weather Information Provider", output_schema=WEATHER_SCHEMA, **read_only)(get_weather)
     server.tool(title="Show Content", **read_only)(show_content)
     server.tool(title="Fail", **read_only)(fail)
-    server.tool(title="Roll Dice", **read_only)(roll_dice)
+    server.tool(title="Roll Dice", ui=DICE, **read_only)(roll_dice)

@@ -6,7 +6,6 @@ import msgspec
 
 from assay.lab.harness.naming import dashed
 from assay.lab.harness.run.run import CellResult, Run, dump_run, redacted
-from assay.lab.harness.subject.discovery import DISCOVERY
 from assay.lab.harness.trace.file import dump_trace
 from assay.lab.harness.trace.recorder import Redaction
 from assay.lab.harness.trace.trace import Trace
@@ -27,17 +26,8 @@ class RunCollector:
         self._traces[f"{layout.RUN_FOLDER}{name}"] = dump_trace(trace)
         return msgspec.structs.replace(result, trace=name)
 
-    def keep_further(self, result: CellResult, trace: Trace) -> CellResult:
-        """Keep the trace of a subject that was judged before; its discovery is known."""
-        return result if result.scenario == DISCOVERY else self.keep(result, trace)
-
     def add(self, run: Run, redaction: Redaction) -> None:
         self._runs.append(redacted(run, redaction))
-
-    def add_further(self, run: Run, redaction: Redaction) -> None:
-        """Add scenarios of a subject that was judged before."""
-        cells = [cell for cell in run.cells if cell.scenario != DISCOVERY]
-        self.add(msgspec.structs.replace(run, subjects=[], cells=cells), redaction)
 
     @property
     def run(self) -> Run:

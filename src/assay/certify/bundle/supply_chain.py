@@ -63,7 +63,7 @@ def examine(chain: SupplyChain, artifact: Artifact | None, created: datetime) ->
         return SupplyEvidence(judged, files)
     report = vulnerabilities.encode(vulnerabilities.describe(scan, chain.waived))
     files[layout.VULNERABILITIES] = report
-    judged[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(report, created)
+    judged[evidence.VULNERABILITIES] = evidence.judge_vulnerabilities(report, created, judged[evidence.SBOM])
     return SupplyEvidence(judged, files)
 
 

@@ -9,17 +9,16 @@ from typing import Final
 
 from msgspec import Struct
 
+from assay.certify.evidence import not_measured
 from assay.certify.options import CertifyOptions
 from assay.certify.profile_list import MeasuredBy, Profile
 from assay.certify.providers import providers
-from assay.certify.scoring import NOT_SUPPORTED, Evidence
+from assay.certify.scoring import Evidence
 from assay.lab.access import Credentials
 from assay.lab.error import CannotJudge
-from assay.lab.harness.reason import Reason
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.transport import Transport
-from assay.lab.harness.verdict import Verdict
-from assay.lab.target import Target
+from assay.lab.target import Served, Target
 from assay.signing.keys import SigningKey
 
 from .document import Measurement, NotMeasured, as_files, judge, read
@@ -73,6 +72,12 @@ class Collection:
             words = provider.wrap(words, self._options)
         return words
 
+    def serve_options(self, served: Served) -> Words:
+        """Further options of `assay serve` for this target, on HTTP."""
+        return tuple(
+            word for provider in self._providers for word in provider.serve_options(served, self._options)
+        )
+
     async def measure(
         self,
         run: Run,
@@ -101,6 +106,7 @@ class Collection:
                     commands,
                     environment,
                     self.wrap,
+                    self.serve_options,
                     directory,
                 )
                 for result in await provider.measure(context):
@@ -112,13 +118,9 @@ class Collection:
         if demand is None:
             return
         if isinstance(result, NotMeasured):
-            collected.evidence[demand.id] = skipped(result.reason)
+            collected.evidence[demand.id] = not_measured(result.reason)
             return
         files = as_files(result, key)
         collected.files.update(files)
         document = read(next(iter(files.values())), demand.id)
         collected.evidence[demand.id] = judge(demand, document)
-
-
-def skipped(reason: Reason = NOT_SUPPORTED) -> Evidence:
-    return Evidence(Verdict.SKIPPED, reason.text, reason.options)

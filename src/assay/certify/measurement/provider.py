@@ -12,7 +12,7 @@ from assay.certify.options import CertifyOptions
 from assay.lab.access import Credentials
 from assay.lab.harness.run.run import Run
 from assay.lab.harness.transport import Transport
-from assay.lab.target import Target
+from assay.lab.target import Served, Target
 
 from .document import Measurement, NotMeasured
 
@@ -45,6 +45,8 @@ class MeasurementContext(Struct, frozen=True):
     """Variables for these commands."""
     wrap: Callable[[Words], Words]
     """The command in the sandbox, if there is one."""
+    serve_options: Callable[[Served], Words]
+    """The same on HTTP, where `assay serve` makes the sandbox."""
     scratch: Path
     """An empty directory, removed afterwards."""
 
@@ -64,6 +66,10 @@ class Provider:
     def wrap(self, words: Words, options: CertifyOptions) -> Words:
         """The command to start instead of this one, on stdio."""
         return words
+
+    def serve_options(self, served: Served, options: CertifyOptions) -> Words:
+        """Further options of `assay serve`, where it serves this target on HTTP."""
+        return ()
 
     async def measure(self, context: MeasurementContext) -> Sequence[Measurement | NotMeasured]:
         """Measure the demands of the context.

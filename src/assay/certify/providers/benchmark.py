@@ -47,7 +47,9 @@ class BenchmarkProvider(Provider):
         except LabError as error:
             return NotMeasured(demand, Reason(ReasonKind.BROKE_OFF, error.problem))
         if result.problem:
-            return NotMeasured(demand, Reason(ReasonKind.NOT_OBSERVED, result.problem))
+            # Without results the server has nothing to measure; with them, they prove nothing.
+            kind = ReasonKind.BROKE_OFF if result.results else ReasonKind.NOT_OBSERVED
+            return NotMeasured(demand, Reason(kind, result.problem))
         files = {f"{name}.json": dump_result(each) for name, each in result.results.items()}
         return Measurement(demand=demand, figures=result.figures, facts=result.facts, files=files)
 
@@ -63,7 +65,11 @@ def _target(demand: str, context: MeasurementContext) -> Target | None:
     if demand == STDIO:
         words = context.commands.get(Transport.STDIO)
         return None if words is None else Command(context.wrap(words))
-    return next((each for each in context.targets if isinstance(each, Url | Served)), None)
+    target = next((each for each in context.targets if isinstance(each, Url | Served)), None)
+    if not isinstance(target, Served):
+        return target
+    options = (*target.options, *context.serve_options(target))
+    return target._replace(options=options)
 
 
 PROVIDER: Final = BenchmarkProvider()

@@ -39,6 +39,7 @@ MOST_NAMED: Final = 5
 NO_OPTION: Final = Reason(
     ReasonKind.NEEDS_OPTION, "the server did not run in a sandbox; add --sandbox", ("--sandbox",)
 )
+NO_READER: Final = Reason(ReasonKind.NOT_OBSERVED, "the server has no tool with readOnlyHint that was called")
 NO_COMMAND: Final = Reason(
     ReasonKind.NEEDS_OPTION, "a sandbox needs the server's command; add --stdio LINE", ("--stdio",)
 )
@@ -87,6 +88,19 @@ class SandboxProvider(Provider):
         except SandboxError as error:
             raise CannotJudge(error.problem, error.fix) from error
 
+    def serve_options(self, served: Served, options: CertifyOptions) -> tuple[str, ...]:
+        """The same sandbox but for spans: a socket that listens may not be able to connect."""
+        if id(options) not in self._sandboxes:
+            return ()
+        words = ["--sandbox", options.sandbox or AUTO]
+        for name in (*served.environment, *options.sandbox_env):
+            words += ["--sandbox-env", name]
+        for path in options.sandbox_read:
+            words += ["--sandbox-read", str(path)]
+        if options.sandbox_memory is not None:
+            words += ["--sandbox-memory", str(options.sandbox_memory)]
+        return tuple(words)
+
     async def measure(self, context: MeasurementContext) -> Sequence[Measurement | NotMeasured]:
         sandbox = self._sandboxes.get(id(context.options))
         words = context.commands.get(Transport.STDIO)
@@ -128,6 +142,8 @@ class SandboxProvider(Provider):
         revision = max(_revisions(context))
         command, patience = sandbox.command(words), context.options.timeout
         tools = await observe_tools(command, sandbox.scratch, revision, patience)
+        if not tools:
+            return [NotMeasured(HONEST, NO_READER)]
         data = encode(tools)
         liars = [
             f"{tool.tool} changed {', '.join(tool.changed[:MOST_NAMED])}" for tool in tools if tool.changed

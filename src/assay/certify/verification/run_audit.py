@@ -15,6 +15,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from assay.certify.bundle.layout import REGISTRY_ENTRY, RUN
+from assay.certify.conclusion import identities
 from assay.lab.harness.catalogue import Suite
 from assay.lab.harness.driver.message_meta import SERVER_KEY
 from assay.lab.harness.need import unmet
@@ -59,6 +60,8 @@ class RunAudit:
 
     def gaps(self) -> Iterator[Refusal]:
         """Results that are missing, duplicate or impossible."""
+        if len(names := identities(self._run)) > 1:
+            yield _wrong(f"several servers were judged: {', '.join(map(repr, names))}")
         counts = Counter(cell.place for cell in self._run.cells)
         expected = self._expected({place[0] for place in counts})
         for place in sorted(expected - counts.keys()):

@@ -49,7 +49,7 @@ async def _with_live_server(
     stored = parse_run((bundle / RUN).read_bytes(), RUN)
     changes = await changed_definitions(stored, target, options.access, options.timeout)
     status = Status.REFUSED if changes else Status.GOOD
-    note = f"{len(changes)} changes" if changes else f"{target} lists what was judged"
+    note = f"definitions that changed: {len(changes)}" if changes else f"{target} lists what was judged"
     step = Step("against", status, note)
     return replace(report, steps=(*report.steps, step), refusals=(*report.refusals, *changes))
 

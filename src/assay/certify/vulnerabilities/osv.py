@@ -83,6 +83,8 @@ class ScanResult:
     newest: str
     """The latest modification of a record: the export is at least as recent."""
     export_sha256: str
+    uncovered: tuple[str, ...] = ()
+    """Ecosystems of components, of which the export has no record."""
 
 
 def scan(sbom: bytes, export: Path | None, bounds: Bounds = BOUNDS) -> ScanResult | None:
@@ -99,8 +101,10 @@ def scan(sbom: bytes, export: Path | None, bounds: Bounds = BOUNDS) -> ScanResul
         by_name.setdefault((component.ecosystem, component.name), []).append(component)
     matches: list[Match | UndecidedMatch] = []
     count, newest = 0, ""
+    uncovered = {component.ecosystem for component in inventory.matched}
     for record in records(export, bounds):
         count, newest = count + 1, max(newest, record.modified)
+        uncovered -= _ecosystems(record)
         matches += _matches(record, by_name)
     matches.sort(key=lambda match: (match.package, match.version, match.id))
     return ScanResult(
@@ -110,7 +114,13 @@ def scan(sbom: bytes, export: Path | None, bounds: Bounds = BOUNDS) -> ScanResul
         count,
         newest,
         digest(export, bounds),
+        tuple(sorted(uncovered)),
     )
+
+
+def _ecosystems(record: Record) -> set[str]:
+    packages = [affected.package for affected in record.affected or () if affected.package is not None]
+    return {package.ecosystem.partition(":")[0] for package in packages}
 
 
 def components(sbom: bytes) -> Components:

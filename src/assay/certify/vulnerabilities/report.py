@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from assay.certify.scoring import Evidence
+from assay.lab.harness.reason import ReasonKind
 from assay.lab.harness.verdict import Verdict
 
 from .osv import Match, ScanResult
@@ -71,6 +72,8 @@ class VulnerabilityReport(_Part, frozen=True):
     unmatched: list[str]
     """Components that could not be looked up."""
     waived: list[str]
+    uncovered: list[str] = []
+    """Ecosystems of components, of which the export has no record."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -90,6 +93,7 @@ def describe(scan: ScanResult, waived: Iterable[str] = ()) -> VulnerabilityRepor
         ],
         unmatched=list(scan.unmatched),
         waived=sorted(set(waived)),
+        uncovered=list(scan.uncovered),
     )
 
 
@@ -116,6 +120,9 @@ def judge(report: VulnerabilityReport, now: datetime) -> Evidence:
     if unknown:
         hint = "review them, and waive harmless ones with --waive ID"
         return Evidence(Verdict.FAILURE, f"of unknown severity: {_some(unknown)}; {hint}")
+    if report.uncovered:
+        missing = f"the export has no record of {', '.join(report.uncovered)}; add --osv with one that has"
+        return Evidence(Verdict.SKIPPED, missing, ("--osv",), ReasonKind.NEEDS_OPTION)
     counts = ", ".join(f"{count} {level}" for level, count in report.counts.items() if count) or "none"
     if is_stale(report, now):
         return Evidence(Verdict.WARNING, f"the export is outdated: its newest record is from {report.newest}")

@@ -8,7 +8,7 @@ from typing import Final
 
 from assay.cli.exit_code import CommandFailed, ExitCode
 
-from .stream import emit, say
+from .stream import emit, emit_bytes, say
 
 PAGES: Final = {"html": "report.html"}
 """Formats that are written to a file instead of a terminal."""
@@ -24,8 +24,20 @@ def deliver(text: str, form: str, *, output: Path | None = None, beside: Path) -
     if output is None:
         emit(text)
         return
+    _write(output, text.encode())
+
+
+def deliver_bytes(data: bytes, output: Path | None) -> None:
+    """
+    Raises:
+        CommandFailed: the file cannot be written, or standard output is a terminal.
+    """
+    emit_bytes(data) if output is None else _write(output, data)
+
+
+def _write(output: Path, data: bytes) -> None:
     try:
-        output.write_text(text, "utf-8")
+        output.write_bytes(data)
     except OSError as error:
         problem = f"cannot write {output}: {error.strerror}"
         raise CommandFailed(ExitCode.USAGE, problem, "name another file, or redirect the output") from error

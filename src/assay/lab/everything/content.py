@@ -14,8 +14,7 @@ from typing import Any, Final
 from assay.lab.harness import Observation, Trace, observe
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.content_block import is_base64, is_mime_type, is_uri
-
-from .evidence import answered
+from assay.lab.suite.evidence import answered
 
 Block = dict[str, Any]
 Problem = Callable[[Block], str | None]

@@ -27,11 +27,11 @@ from assay.lab.harness.sabotage.saboteur import LocalAnswer, OnReply, OnRequest
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.asking.question import accept, decline
+from assay.lab.suite.evidence import answered
 from assay.lab.suite.self_description import as_object
 
 from .content import blocks_problem, call_problem, text_problem
 from .declaration import official_check, official_scenario
-from .evidence import answered
 from .fixture import fixture_tool, tool_of
 
 Schema = dict[str, Any]

@@ -9,6 +9,7 @@ from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY
 from assay.lab.harness.need import Need, declares
 from assay.lab.harness.subject.discovery import LISTS
 from assay.lab.harness.subject.facts import Facts
+from assay.lab.suite.extension_method import SKILLS, TASKS
 from assay.lab.suite.self_description import as_object
 
 
@@ -37,8 +38,6 @@ def _has(items: Iterable[dict[str, Any]], key: str, value: str) -> bool:
     return any(item.get(key) == value for item in items)
 
 
-TASKS: Final = "io.modelcontextprotocol/tasks"
-SKILLS: Final = "io.modelcontextprotocol/skills"
 HAS_TASKS: Final[Need] = declares("extensions", TASKS)
 HAS_SKILLS: Final[Need] = Need(
     lambda facts: SKILLS in as_object(facts.capabilities.get("extensions")),

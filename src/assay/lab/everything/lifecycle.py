@@ -23,10 +23,11 @@ from assay.lab.harness import (
 from assay.lab.harness.need import A_SESSION
 from assay.lab.harness.trace.trace import Call, Exchange
 from assay.lab.harness.transport import HTTP_ONLY
+from assay.lab.suite.evidence import answered
 from assay.lab.suite.http import sessions
 
 from .declaration import official_check, official_scenario
-from .evidence import answered, borrow, lacking
+from .evidence import borrow, lacking
 
 # --- what is asked
 

@@ -20,10 +20,11 @@ from assay.lab.harness.check import Check
 from assay.lab.harness.need import A_PROMPT, declares
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite.evidence import answered
 
 from .content import Block, Problem, blocks_problem, image_problem, resource_problem
 from .declaration import official_check, official_scenario
-from .evidence import answered, judge_list, lacking
+from .evidence import judge_list, lacking
 from .fixture import fixture_prompt
 
 ROLES: Final = ("user", "assistant")

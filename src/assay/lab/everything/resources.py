@@ -33,12 +33,13 @@ from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.subject.facts import Facts
 from assay.lab.harness.trace.trace import Exchange
 from assay.lab.suite.content_block import is_mime_type, is_uri
+from assay.lab.suite.evidence import answered
 from assay.lab.suite.resources import subscriptions
 from assay.lab.suite.self_description import as_object
 
 from .content import Block, Problem, data_problem, text_problem
 from .declaration import official_check, official_scenario
-from .evidence import answered, borrow, judge_list, lacking
+from .evidence import borrow, judge_list, lacking
 from .fixture import fixture_resource, fixture_template
 
 

@@ -21,11 +21,12 @@ from assay.lab.harness.driver.stage import open_server_stream
 from assay.lab.harness.need import declares
 from assay.lab.harness.sabotage.saboteur import params_of
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite.evidence import answered
 from assay.lab.suite.utilities import log_messages
 from assay.lab.suite.utilities.completion import MAX_VALUES
 
 from .declaration import official_check, official_scenario
-from .evidence import answered, borrow
+from .evidence import borrow
 from .fixture import fixture_prompt
 
 # --- what is asked

@@ -45,6 +45,8 @@ class Check(Struct, frozen=True):
     transports: frozenset[Transport]
     confirmed: bool = False
     """Whether a fault counts only if it happens again, because a slow machine may be its cause."""
+    history: bool = False
+    """Whether what came before the cited frames may be the cause: only the scenario repeats its findings."""
     by_requirement: bool = False
     """Whether it has one result per requirement, with the requirement's id, as in the official suite."""
     fix: str = ""
@@ -67,6 +69,7 @@ def check(
     everywhere: bool = False,
     transports: frozenset[Transport] = ANY,
     confirmed: bool = False,
+    history: bool = False,
     id: str = "",
 ) -> Callable[[Judge], Check]:
     """Turn a function `judge_<name>` into a check, or any function into the check with that id.
@@ -78,7 +81,7 @@ def check(
     def decorate(judge: Judge) -> Check:
         name = id or id_of(judge, "judge_")
         cited = faults(requirements)
-        return Check(name, title, cited, judge, everywhere, transports, confirmed=confirmed)
+        return Check(name, title, cited, judge, everywhere, transports, confirmed=confirmed, history=history)
 
     return decorate
 
@@ -234,7 +237,7 @@ def _finding(observation: Observation, check: Check, requirement: Requirement, t
         observed=observation.observed,
         frames=list(observation.frames),
         excerpt=excerpts(trace, observation.frames),
-        reproduce=repeating_line(trace, observation, check.judge),
+        reproduce=repeating_line(trace, observation, check.judge, history=check.history),
         title=check.requirements[requirement.id] or requirement.fault or check.title,
         fix=requirement.fix or check.fix,
     )

@@ -225,13 +225,12 @@ def timeline_of(tally: Tally) -> list[Point]:
 
 def messages_of(tally: Tally) -> tuple[StreamMessages | None, Histogram]:
     """The latency of the messages inside streams: by the server's time stamps, else an upper bound."""
-    histogram = tally.stamped if tally.stamped.count else tally.first_message
+    histogram = tally.stamped if tally.is_stamped else tally.first_message
     latency = latency_of(histogram)
     if latency is None:
         return None, histogram
-    method = TIME_STAMP if tally.stamped.count else FIRST_MESSAGE
-    count = tally.first_message.count + tally.gaps.count
-    rate = count / seconds_of(tally)
+    method = TIME_STAMP if tally.is_stamped else FIRST_MESSAGE
+    rate = tally.messages / seconds_of(tally)
     return StreamMessages(method, latency, rate, latency_of(tally.gaps)), histogram
 
 

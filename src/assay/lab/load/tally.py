@@ -90,6 +90,16 @@ class Tally:
         else:
             self.first_message.record(at - sent)
 
+    @property
+    def messages(self) -> int:
+        return self.first_message.count + self.gaps.count
+
+    @property
+    def is_stamped(self) -> bool:
+        """Whether every message has a time that can be true. A server could leave out, or place in the
+        future, those of its late ones."""
+        return 0 < self.stamped.count == self.messages
+
     def latencies(self, kinds: Iterable[str] | None = None) -> Histogram:
         """All latencies, or those of some kinds of operations."""
         total = Histogram()

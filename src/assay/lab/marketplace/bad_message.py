@@ -61,15 +61,20 @@ async def send_each(stage: Stage, messages: Iterable[BadMessage], peer: Peer | N
 
 async def _send(peer: Peer, bad: BadMessage) -> None:
     async with peer.probe(NEGATIVE, case=bad.case, what=bad.description, ids=bad.ids):
-        # An answer to the bad message must not be taken for one to the good request that follows.
-        expected = [peer.expect(bad.description, name) for name in bad.ids]
-        sent = await peer.send(bad.message, headers=bad.headers)
-        for pending in expected:
-            pending.sent = sent
-        await sent.settled(peer.patience)
-        if bad.answered:
-            await _wait_for(peer, expected)
-            peer.forget(expected)
+        await deliver(peer, bad)
+
+
+async def deliver(peer: Peer, bad: BadMessage) -> None:
+    """Send it, and wait for its answer if it has one: a server may answer a later request first."""
+    # An answer to the bad message must not be taken for one to the good request that follows.
+    expected = [peer.expect(bad.description, name) for name in bad.ids]
+    sent = await peer.send(bad.message, headers=bad.headers)
+    for pending in expected:
+        pending.sent = sent
+    await sent.settled(peer.patience)
+    if bad.answered:
+        await _wait_for(peer, expected)
+        peer.forget(expected)
 
 
 async def _wait_for(peer: Peer, expected: list[Pending]) -> None:

@@ -343,13 +343,18 @@ def vanishing_prompt(result: Json, context: FaultContext) -> None:
     context.memory["listed"] = True
 
 
-@on_reply("returns an id of digits as a number", breaks="CONF-JRPC-02.id-echo", window=newest_of_each_kind)
+@on_reply(
+    "returns an id of digits as a number",
+    breaks="CONF-JRPC-02.id-echo",
+    window=newest_of_each_kind,
+    silent=True,
+)
 def id_as_number(reply: Json, context: FaultContext) -> Json:
     name = reply.get("id")
     return {**reply, "id": int(name)} if isinstance(name, str) and name.isdecimal() else reply
 
 
-@on_reply("returns a numeric id as a string", breaks="CONF-JRPC-02.id-echo")
+@on_reply("returns a numeric id as a string", breaks="CONF-JRPC-02.id-echo", silent=True)
 def id_as_text(reply: Json, context: FaultContext) -> Json:
     return {**reply, "id": str(reply["id"])} if isinstance(reply.get("id"), int) else reply
 

@@ -12,8 +12,10 @@ from msgspec import Struct
 from assay.lab.harness.driver.message_meta import VERSION_KEY
 from assay.lab.harness.run.rejudge import rejudged
 from assay.lab.harness.scripted_server.client import ClientExit
+from assay.lab.harness.trace.agreement import spoken_revision
 from assay.lab.harness.trace.frame import Kind, Sender
 from assay.lab.harness.trace.trace import Exchange, Trace
+from assay.lab.harness.trace.view import client_view
 from assay.lab.harness.verdict import Finding, Verdict
 from assay.lab.suites import suite_named
 from assay.model.error import UNSUPPORTED_VERSION
@@ -21,7 +23,6 @@ from assay.revisions.revision import Opening
 
 from .pair import Blame, BrokenRule, Pair, PairResult, Status, StepResult, StepStatus, joint
 from .step import CONNECT, LONGEST, Step, Traffic, Word, judge_step, refusal
-from .view import client_view
 
 NOT_SUPPORTED: Final = 127
 """The exit status of a client that does not support what is asked of it, as in the QUIC interop runner."""
@@ -154,24 +155,6 @@ def _never_connected(recording: Recording) -> PairResult:
         return PairResult(recording.pair, Status.FAULTY, Blame.CLIENT, "the client never connected")
     reason = f"the client exited with status {exit_.status} before it connected: {last_line(exit_)}"
     return PairResult(recording.pair, Status.NOT_RUN, Blame.CLIENT, reason[:LONGEST])
-
-
-def spoken_revision(trace: Trace) -> str | None:
-    """The revision that both spoke: of the last request that was answered with a result."""
-    spoken: str | None = None
-    for exchange in trace.all_exchanges:
-        version = None if exchange.result is None else _agreed_by(exchange, exchange.result)
-        spoken = version if isinstance(version, str) else spoken
-    return spoken
-
-
-def _agreed_by(exchange: Exchange, result: dict[str, Any]) -> Any:
-    if exchange.method == "initialize":
-        return result.get("protocolVersion")
-    version = exchange.meta.get(VERSION_KEY)
-    if exchange.method == "server/discover" and version not in exchange.items("supportedVersions"):
-        return None
-    return version
 
 
 def _other_revision(trace: Trace, revision: str, spoken: str | None) -> tuple[Blame, str] | None:

@@ -18,6 +18,7 @@ from assay.lab.harness.scripted_server.client import ClientExit, ClientSetup, Co
 from assay.lab.harness.trace.frame import Header, Kind, Sender
 from assay.lab.harness.trace.recorder import Flooded, Recorder
 from assay.lab.harness.trace.trace import Trace
+from assay.lab.harness.trace.view import CLIENT_PROCESS, EXITED
 from assay.lab.harness.transport import Transport
 
 from .definition import Matrix, ServerColumn
@@ -26,7 +27,6 @@ from .judgement import Recording, judged
 from .listening import NotStarted, free_port, listening
 from .pair import Blame, Pair, PairResult, Status
 from .stdio_relay import StdioRelay
-from .view import CLIENT_PROCESS, EXITED
 
 SCENARIO: Final = "matrix"
 TAIL: Final = 4000

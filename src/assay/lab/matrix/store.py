@@ -19,9 +19,9 @@ from assay.lab.error import CannotStore
 from assay.lab.harness.trace.file import dump_trace
 from assay.lab.harness.trace.regular_file import UnfitFile, read_regular
 from assay.lab.harness.trace.trace import Trace
+from assay.lab.harness.trace.view import client_view
 
 from .pair import Pair, PairResult
-from .view import client_view
 
 PAGE: Final = "index.html"
 RESULTS: Final = "matrix.json"

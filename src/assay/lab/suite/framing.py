@@ -240,7 +240,12 @@ def judge_no_requests(trace: Trace) -> Iterator[Observation]:
             yield observe("STD-07", allowed, message, expected=expected, observed=message)
 
 
-@check("No messages follow for a cancelled request", requirements=("STD-10",), transports=STDIO_ONLY)
+@check(
+    "No messages follow for a cancelled request",
+    requirements=("STD-10",),
+    transports=STDIO_ONLY,
+    history=True,
+)
 def judge_cancelled_silence(trace: Trace) -> Iterator[Observation]:
     for probe in trace.probes("cancelled"):
         late = [message for message in probe.received if _belongs_to(message, probe.info.get("id"))]

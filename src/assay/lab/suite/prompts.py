@@ -170,7 +170,12 @@ def judge_list_changed(trace: Trace) -> Iterator[Observation]:
     yield from observe_change_announced(trace, "PR-02", PROMPTS)
 
 
-@check("Changes of prompts are announced only with `listChanged`", requirements=("PR-14",), everywhere=True)
+@check(
+    "Changes of prompts are announced only with `listChanged`",
+    requirements=("PR-14",),
+    everywhere=True,
+    history=True,
+)
 def judge_negotiated(trace: Trace) -> Iterator[Observation]:
     yield from observe_unannounced(trace, "PR-14", PROMPTS)
 

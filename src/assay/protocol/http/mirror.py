@@ -31,6 +31,14 @@ ENCODED: Final[Mapping[str, bytes]] = {
 """Versions and methods as bytes, for a direct comparison. Any other value is decoded and compared."""
 
 
+def parameter_of_extension(method: str) -> str | None:
+    """The parameter that the name header repeats, for a method of an extension."""
+    # Not at the top: few messages belong to extensions.
+    from assay.extensions.registry import EXTENSIONS
+
+    return next((each.mirrored[method] for each in EXTENSIONS if method in each.mirrored), None)
+
+
 class _WithName(Struct):
     name: str | UnsetType = UNSET
 

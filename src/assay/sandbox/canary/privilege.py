@@ -87,7 +87,7 @@ def bpf(bait: Bait) -> str:
     return "loaded"
 
 
-@escape("perf", "Watch the processor", Area.PRIVILEGES, *_UNPRIVILEGED)
+@escape("perf", "Watch the processor", Area.PRIVILEGES, P.SECCOMP)
 def perf(bait: Bait) -> str:
     attributes = struct.pack("IIQQQQQ", PERF_SOFTWARE, PERF_SIZE, 0, 0, 0, 0, EXCLUDE_KERNEL)
     os.close(syscall("perf_event_open", attributes.ljust(PERF_SIZE, b"\0"), 0, -1, -1, 0))

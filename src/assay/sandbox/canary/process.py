@@ -39,7 +39,7 @@ def proc(bait: Bait) -> str:
     "proc-environ",
     "Read the variables of another process",
     Area.PRIVILEGES,
-    *(P.PROCESSES, P.USER, P.LANDLOCK),
+    *(P.PROCESSES, P.USER),
 )
 def proc_environ(bait: Bait) -> str:
     variables = Path(f"/proc/{bait.process}/environ").read_bytes()

@@ -60,6 +60,7 @@ def build(plan: Plan) -> None:
         mount_proc("/new/proc")
     else:
         mount("/old/proc", "/new/proc", None, MS_BIND | MS_REC)
+        _protect_controls("/new/proc")
     _write_accounts(plan.scratch)
     unmount("/old")
     os.chdir("/new")
@@ -116,7 +117,11 @@ def _make_devices() -> None:
 def mount_proc(target: str) -> None:
     """A view of the processes of this namespace, whose settings cannot be written."""
     mount("proc", target, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
-    for path in _controls(target):
+    _protect_controls(target)
+
+
+def _protect_controls(proc: str) -> None:
+    for path in _controls(proc):
         mount(path, path, None, MS_BIND | MS_REC)
         restrict_mount(path, MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
 

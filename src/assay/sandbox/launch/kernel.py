@@ -86,9 +86,10 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
 
 def restrict_mount(target: str, flags: int, *, recursive: bool = True) -> None:
     """Add flags such as read-only to a mount, and to those below it."""
-    # struct mount_attr: attr_set, attr_clr, propagation, userns_fd. The first four flags have the values of
-    # MS_*. attributes = struct.pack("QQQQ", flags, 0, 0, 0) below = AT_RECURSIVE if recursive else 0
-    # syscall("mount_setattr", AT_FDCWD, target.encode(), below, attributes, len(attributes))
+    # struct mount_attr: attr_set, attr_clr, propagation, userns_fd. These flags have the values of MS_*.
+    attributes = struct.pack("QQQQ", flags, 0, 0, 0)
+    below = AT_RECURSIVE if recursive else 0
+    syscall("mount_setattr", AT_FDCWD, target.encode(), below, attributes, len(attributes))
 
 
 def unmount(target: str) -> None:

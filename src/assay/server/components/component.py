@@ -23,6 +23,7 @@ from .prompt_registry import Prompts
 from .registry import PagedRegistry
 from .resource import Access
 from .resource_registry import Resources
+from .tool import Tool
 from .tool_registry import Tools
 
 
@@ -76,7 +77,7 @@ def make_components(
     hide_unknown_tools: bool,
     on_change: Callable[[str], None],
     direct_call: DirectCall,
-    on_task: Callable[[], None],
+    on_tool: Callable[[Tool], None],
 ) -> Components:
     """Create the empty registries of a server.
 
@@ -88,7 +89,7 @@ def make_components(
         hide_unknown_tools: Answer calls of unknown tools like calls of unknown methods.
         on_change: Called with `tools`, `resources` or `prompts` when that list has changed.
         direct_call: Creates the call for a component that is used from code, and ends it.
-        on_task: Called when a tool is added that may run as a task.
+        on_tool: Called with each tool before it is added.
     """
     limit = ConcurrencyLimit(limits.concurrency, limits.backlog)
 
@@ -97,7 +98,7 @@ def make_components(
 
     unknown = METHOD_NOT_FOUND if hide_unknown_tools else INVALID_PARAMS
     tools = Tools(
-        registry("tools", "tools"), limit, limits.backlog, direct_call, unknown=unknown, on_task=on_task
+        registry("tools", "tools"), limit, limits.backlog, direct_call, unknown=unknown, on_tool=on_tool
     )
     registries = (registry("resources", "resources"), registry("templates", "resources"))
     resources = Resources(registries, limit, access, direct_call)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Raw
 
+from assay.model.app import ToolUi, read_tool_ui, with_ui
 from assay.model.content import Icon, Text
 from assay.model.definition import ToolAnnotations, ToolDefinition
 from assay.model.error import INVALID_PARAMS, AskError, RegistrationError, RpcError, ToolError
@@ -108,6 +109,7 @@ class Tool:
         "scopes",
         "tags",
         "task",
+        "ui",
         "unwrapped_definition",
     )
 
@@ -128,6 +130,8 @@ class Tool:
         self.tags: frozenset[str] = frozenset()
         self.task: TaskOptions | None = None
         """How it runs as a task; None if it never does."""
+        self.ui: ToolUi | None = None
+        """Its page; None if it has none."""
         self._mirrored = mirrored_parameters(arguments.schema, definition.name)
 
     @property
@@ -218,6 +222,7 @@ def make_tool(
     scopes: Sequence[str] = (),
     tags: Collection[str] = (),
     task: Mode | TaskOptions | None = None,
+    ui: str | ToolUi | None = None,
 ) -> Tool:
     signature = read_signature(function, allow_any=input_schema is not None)
     tool_name = signature.name if name is None else name
@@ -226,11 +231,7 @@ def make_tool(
     arguments: Arguments = (
         TypedArguments(signature) if input_schema is None else SchemaArguments(input_schema, signature)
     )
-    try:
-        output = Output(signature.returns, output_schema)
-    except RegistrationError as error:
-        place = "" if output_schema is not None else "return type: "
-        raise RegistrationError(f"tool {tool_name}: {place}{error}") from None
+    output = _read_output(signature, output_schema, tool_name)
     definition = ToolDefinition(
         name=tool_name,
         title=title,
@@ -244,10 +245,19 @@ def make_tool(
     invoke = make_invocable(function, signature, limits)
     if output.adapts and not invoke.is_async:
         invoke.function = adapting(function)
-    tool = Tool(definition, arguments, invoke, output)
+    page = read_tool_ui(ui, tool_name)
+    tool = Tool(with_ui(definition, page), arguments, invoke, output)
     tool.scopes, tool.tags = read_scopes(scopes, f"tool {tool_name}"), words
-    tool.task = read_task(task, tool_name)
+    tool.task, tool.ui = read_task(task, tool_name), page
     return tool
+
+
+def _read_output(signature: Signature, output_schema: Mapping[str, Any] | None, tool: str) -> Output:
+    try:
+        return Output(signature.returns, output_schema)
+    except RegistrationError as error:
+        place = "" if output_schema is not None else "return type: "
+        raise RegistrationError(f"tool {tool}: {place}{error}") from None
 
 
 def read_task(task: Mode | TaskOptions | None, name: str) -> TaskOptions | None:

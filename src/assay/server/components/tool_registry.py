@@ -30,16 +30,16 @@ class Tools:
         direct_call: DirectCall,
         *,
         unknown: int = INVALID_PARAMS,
-        on_task: Callable[[], None] = lambda: None,
+        on_tool: Callable[[Tool], None] = lambda tool: None,
     ) -> None:
         self.registry = registry
         self._limit = limit
         self._backlog = backlog
         self._direct_call = direct_call
         self._unknown = unknown
-        self._on_task = on_task
-        """Called when a tool is added that may run as a task."""
         """The error code for an unknown tool."""
+        self._on_tool = on_tool
+        """Called with each tool before it is added: it may need an extension."""
 
     def __len__(self) -> int:
         return len(self.registry)
@@ -60,8 +60,7 @@ class Tools:
             raise RegistrationError(f"concurrency must be at least 1: {concurrency}")
         limits = () if concurrency is None else (ConcurrencyLimit(concurrency, self._backlog),)
         tool = make_tool(function, limits=(*limits, self._limit), **options)
-        if tool.task is not None:
-            self._on_task()
+        self._on_tool(tool)
         self.registry.add(tool)
 
     def remove(self, name: str) -> None:

@@ -83,10 +83,13 @@ def gated(extension: Extension, method: str, serve: Serve) -> Serve:
 
 
 def _check_mirror(call: Call, parameter: str) -> None:
-    """
+    """A missing header is accepted: clients of other SDKs send none with the methods of extensions.
+
     Raises:
-        RpcError: the header differs from the parameter, or is missing.
+        RpcError: the header differs from the parameter.
     """
+    if b"mcp-name" not in (call.scope.mirrors or {}):
+        return
     try:
         value = _decode_object(call.params).get(parameter)
     except msgspec.DecodeError:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from assay.model.jsonrpc import Request
-from assay.protocol.http.mirror import CLOSE, OPEN
+from assay.protocol.http.mirror import CLOSE, OPEN, parameter_of_extension
 from assay.protocol.http.parameter_header import HeaderParameter
 from assay.revisions.revision import Revision
 
@@ -66,6 +66,8 @@ def mirror_lines(
     if mirrored is None or not isinstance(message, Request):
         return ""
     parameter = mirrored.get(message.method)
+    if parameter is None and message.method not in revision.requests:
+        parameter = parameter_of_extension(message.method)
     if parameter is None:
         return f"Mcp-Method: {header_value(message.method)}\r\n"
     name = message.params.get(parameter, "")

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from assay.lab.everything.double.tasks import DOUBLE
-from assay.lab.everything.fixture import TASKS, UNDECLARED
+from assay.lab.everything.fixture import UNDECLARED
 from assay.lab.everything.tasks.task import DECLARED
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, SUBSCRIPTION_KEY
 from assay.lab.harness.sabotage.saboteur import FaultContext, Json, LocalAnswer, Request
 from assay.lab.harness.transport import Transport
+from assay.lab.suite.extension_method import TASKS
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.traces import request, result
 

@@ -3,8 +3,8 @@
 from hashlib import sha256
 from typing import Any
 
-from assay.lab.everything.fixture import SKILLS
 from assay.lab.harness.trace.trace import Trace
+from assay.lab.suite.extension_method import SKILLS
 from assay.revisions.registry import PER_REQUEST
 from tests.lab.everything.observing import broken, held, seen
 from tests.lab.suite.conversation import error

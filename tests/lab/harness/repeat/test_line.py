@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from assay.lab.harness.repeat.line import message_line, repeating_line
+from assay.lab.harness.repeat.message_line import MessageLine
 from assay.lab.harness.repeat.output import printed_trace
 from assay.lab.harness.repeat.shell import printed
 from assay.lab.harness.scripted_server.client import ATTACHED
@@ -115,13 +116,22 @@ def http_trace(**options: str) -> Trace:
 def test_forged_host_is_a_header_and_not_the_address() -> None:
     trace = http_trace(host="evil.example")
     words = shlex.split(repeating_line(trace, fault_in(trace), judge_pings))
-    assert words[-1] == URL and "Host: evil.example" in words
+    assert words[words.index("||") - 1] == URL and "Host: evil.example" in words
 
 
 def test_headers_that_curl_would_add_are_removed() -> None:
     trace = http_trace()
     words = shlex.split(repeating_line(trace, fault_in(trace), judge_pings))
     assert {"Accept:", "Content-Type:", "X-Empty;"} <= set(words)
+
+
+@pytest.mark.parametrize(("took", "limit"), [(0.1, "5"), (9.0, "18")])
+def test_response_is_not_awaited_for_ever(took: float, limit: str) -> None:
+    """The driver may have ended it, and a stream that was refused may open once the fault is fixed."""
+    *frames, end = http_frames()
+    trace = Trace(http_trace().header, [*frames, msgspec.structs.replace(end, t=took)])
+    words = shlex.split(repeating_line(trace, fault_in(trace), judge_pings))
+    assert words[words.index("-m") + 1] == limit
 
 
 def test_redacted_token_is_a_variable() -> None:
@@ -143,6 +153,32 @@ def test_what_a_line_prints_is_judged_like_a_trace() -> None:
     healthy = printed_trace(line, head + msgspec.json.encode(result(2)) + b"\n")
     faulty = printed_trace(line, head + msgspec.json.encode(BAD) + b"\n")
     assert [each.holds for trace in (healthy, faulty) for each in judge_pings(trace)] == [True, False]
+
+
+def test_printed_lines_keep_their_order_and_take_the_places_of_recorded_ones() -> None:
+    first, second = ("<", [result(4), result(5)]), ("<", [result(6)])
+    trace = stdio_trace(*OPENING, (">", request(2, "ping")), ("<", BAD), first, second)
+    line = MessageLine("cat", trace, ("1/lines",))
+    printed = [result(6)], [result(4), result(5)], BAD
+    output = b"".join(msgspec.json.encode(value) + b"\n" for value in printed)
+    received = [frame.raw for frame in printed_trace(line, output).frames if frame.sender is Sender.SUBJECT]
+    assert [msgspec.json.decode(raw) for raw in received] == list(printed)
+
+
+def test_end_of_a_response_is_what_curl_reports() -> None:
+    trace = http_trace()
+    line = message_line(trace, fault_in(trace), judge_pings)
+    assert line is not None
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+    ends = {}
+    for status, output in (
+        (0, head + b"{}\n"),
+        (28, head + b"{}\n(curl: exit 28)\n"),
+        (52, b"\n(curl: exit 52)\n"),
+    ):
+        frames = printed_trace(line, output).frames
+        ends[status] = [frame.info.get("clean") for frame in frames if frame.kind is Kind.END]
+    assert ends == {0: [True], 28: [], 52: [False]}
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ from assay.lab.suites import protocol_suite
 from assay.revisions.registry import HANDSHAKE
 from tests.driving.warm_python import warm_python
 
+pytestmark = pytest.mark.waits
+
 SLOW = """
 import json, sys
 for line in sys.stdin:
@@ -128,7 +130,12 @@ async def test_scenario_with_effects_on_a_shared_server_runs_exclusively() -> No
         concurrent.clear()
         selection = Selection(scenarios=("tools.*",), revisions=(HANDSHAKE[-1],), effects=effects)
         subject = served("reference", Transport.HTTP)
-        await Runner(RunSettings(watched, selection, jobs=6), [subject], lambda event: None, store).run()
+        await Runner(
+            RunSettings(watched, selection, jobs=6, arguments={"long_task": [{"seconds": 0.1}]}),
+            [subject],
+            lambda event: None,
+            store,
+        ).run()
         counts[effects] = max(count for _, count in concurrent)
 
     assert counts[False] > 1

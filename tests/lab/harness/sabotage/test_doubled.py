@@ -66,3 +66,9 @@ def test_saboteur_cannot_alter_state_of_the_double() -> None:
     mine = work.alter_request(encode(request(1, "mine")))
     assert isinstance(mine, LocalAnswer) and mine.messages[0]["result"] == {"by": "saboteur"}
     assert stored["result"] == {"by": "double"}
+
+
+def test_replies_in_a_batch_stay_members_of_it() -> None:
+    body = encode([result(1), result(2)])
+    more = {"jsonrpc": "2.0", "method": "notifications/more"}
+    assert list(map(decode, alteration().alter_reply(body))) == [[result(1), more, result(2), more]]

@@ -27,6 +27,8 @@ from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST, REVISIONS
 
+pytestmark = pytest.mark.waits
+
 SUITE = suite_named("client")
 OLD, NEW = HANDSHAKE[-1], PER_REQUEST[-1]
 Before = Callable[[ClientSetup], Awaitable[ClientSetup | ClientExit]]

@@ -29,6 +29,8 @@ from assay.lab.harness.verdict import Outcome
 from assay.lab.suites import suite_named
 from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 
+pytestmark = pytest.mark.waits
+
 SUITE = suite_named("client")
 OLD, NEW = HANDSHAKE[-1], PER_REQUEST[-1]
 Behave = Callable[[ClientSetup], Awaitable[ClientExit]]
@@ -126,7 +128,7 @@ async def test_client_that_floods_the_server_breaks_the_scenario_off(
 ) -> None:
     monkeypatch.setattr(recorder, "MAX_FRAMES", 6)
     cell = Cell(SUITE.scenarios["core.open-house"], transport, OLD, Facts(OLD.date))
-    run = await run_client(cell, InProcessClient(transport=transport), SUITE, 20.0)
+    run = await run_client(cell, InProcessClient(transport=transport, patience=1.0), SUITE, 20.0)
     assert run.result.broke_off and run.result.outcome is not Outcome.PASSED
     assert run.result.reason.startswith("the subject flooded the driver")
 

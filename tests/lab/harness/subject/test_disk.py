@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.lab.harness.subject import disk
-from assay.lab.harness.subject.disk import Directories, Unobservable, difference
+from assay.lab.harness.subject.disk import Directories, Unobservable, content, difference
 
 
 def test_created_changed_and_removed_files_are_distinguished(tmp_path: Path) -> None:
@@ -50,6 +50,14 @@ def test_a_large_file_is_compared_by_size_and_time(tmp_path: Path, monkeypatch: 
 def test_a_link_is_compared_by_its_target_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/nowhere")
     assert Directories([tmp_path]).state() == {str(tmp_path.resolve() / "link"): "link:/nowhere"}
+
+
+def test_a_file_that_became_a_pipe_or_a_link_is_neither_waited_for_nor_followed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    assert content(tmp_path / "pipe") == b""
+    with pytest.raises(OSError, match="symbolic links"):
+        content(tmp_path / "link")
 
 
 def test_a_missing_directory_counts_as_empty(tmp_path: Path) -> None:

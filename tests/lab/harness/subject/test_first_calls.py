@@ -15,6 +15,8 @@ from assay.lab.target import Command
 from tests.driving.warm_python import warm_python
 from tests.lab.traces import stdio_trace
 
+pytestmark = pytest.mark.waits
+
 # `crawl` never answers, `steps` reports progress, and each line that comes is logged in a file.
 SERVER = """
 import json, sys, threading
@@ -60,9 +62,11 @@ PATIENCE = 2.5
 QUICK: dict[str, Any] = {"timeout": PATIENCE, "spec_version": ("2025-06-18",)}
 
 
-def server(tmp_path: Path, without: tuple[str, ...] = ("crawl", "steps")) -> Command:
+def server(
+    tmp_path: Path, without: tuple[str, ...] = ("crawl", "steps"), *, patience: float = PATIENCE
+) -> Command:
     path = tmp_path / "server.py"
-    path.write_text(SERVER.replace("PATIENCE", str(PATIENCE)), "utf-8")
+    path.write_text(SERVER.replace("PATIENCE", str(patience)), "utf-8")
     return Command((warm_python(), str(path), str(tmp_path / "log"), *without))
 
 
@@ -105,6 +109,16 @@ async def test_progress_extends_the_wait_and_the_tool_counts_as_slow(tmp_path: P
     )
     assert any("(steps: " in remark for remark in learnt.remarks), "it was answered after the patience"
     assert not any("steps: no answer" in remark for remark in learnt.remarks)
+
+
+async def test_tool_that_reported_progress_is_not_called_again_to_see_what_others_added(
+    tmp_path: Path,
+) -> None:
+    options = JudgeOptions(allow_effects=True, **QUICK)
+    learnt = await find_arguments(server(tmp_path, without=("crawl",), patience=0.01), options)
+    names = [call["name"] for call in calls_of(tmp_path)]
+    assert learnt.tools["steps"] == [{}] and names.count("steps") == 1
+    assert names.count("list_users") == 2, "a list is read again, because a call failed"
 
 
 async def test_cancellation_is_tried_on_the_slowest_call(tmp_path: Path) -> None:

@@ -163,8 +163,9 @@ def judge_nameless(trace: Trace) -> Iterator[Observation]:
     for notification in notifications:
         yield observe("BASE-10", True, notification, expected="", observed="")
     for response in trace.received:
-        unreadable = any(_is_unreadable(message) and _before(message, response) for message in own)
-        if not response.is_response or response.id is not None or unreadable:
+        if not response.is_response or response.id is not None:
+            continue
+        if any(_is_unreadable(message) and _before(message, response) for message in own):
             continue
         unanswered = [exchange for exchange in trace.exchanges() if not exchange.answers]
         owed = [exchange for exchange in unanswered if _before(exchange.request, response)][-1:]

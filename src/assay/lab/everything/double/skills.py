@@ -5,9 +5,9 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, Final
 
-from assay.lab.everything.fixture import SKILLS
 from assay.lab.harness import FaultContext, Json
 from assay.lab.harness.sabotage.saboteur import Double
+from assay.lab.suite.extension_method import SKILLS
 from assay.model.error import INVALID_PARAMS
 
 from .server import DoubleRequest, ErrorReply, answering, check_headers, extended

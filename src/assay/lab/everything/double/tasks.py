@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assay.lab.everything.fixture import TASKS
 from assay.lab.harness import FaultContext, Json
 from assay.lab.harness.driver.message_meta import SUBSCRIPTION_KEY
 from assay.lab.harness.sabotage.saboteur import Double
+from assay.lab.suite.extension_method import TASKS
 from assay.lab.suite.subscription import ACKNOWLEDGED
 from assay.model.error import INVALID_PARAMS, MISSING_CAPABILITY
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import answered, no_faults
-from assay.lab.everything.fixture import HAS_SKILLS, SKILLS
+from assay.lab.everything.fixture import HAS_SKILLS
 from assay.lab.harness import (
     FaultContext,
     Json,
@@ -21,11 +20,13 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.peer import PAGES, Peer
 from assay.lab.harness.need import declares
 from assay.lab.harness.trace.listing import Listing, listings
+from assay.lab.suite.evidence import answered, no_faults
+from assay.lab.suite.extension_method import SKILLS
 from assay.lab.suite.self_description import as_object
+from assay.lab.suite.skill_entry import Entry, children, directory_of, name_in, subdirectories, uri_of
 from assay.model.error import INVALID_PARAMS, METHOD_NOT_FOUND
 
 from .listing import declared_settings, edited_results, listed_entries, observe_pages, on_reply, on_result
-from .skill_entry import Entry, children, directory_of, name_in, subdirectories, uri_of
 
 # --- what is asked
 

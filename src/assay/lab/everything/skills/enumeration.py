@@ -8,17 +8,19 @@ from hashlib import sha256
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import answered, no_faults
-from assay.lab.everything.fixture import HAS_SKILLS, SKILLS
+from assay.lab.everything.fixture import HAS_SKILLS
 from assay.lab.harness import ABSENT, FaultContext, Json, Observation, Stage, Trace, error_reply, observe
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.trace.listing import Listing
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite import skill_entry
+from assay.lab.suite.evidence import answered, no_faults
+from assay.lab.suite.extension_method import SKILLS
 from assay.lab.suite.self_description import as_object
+from assay.lab.suite.skill_entry import MANIFEST, Entry, files_of, name_in, uri_of
+from assay.lab.suite.skill_frontmatter import frontmatter_of, says
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
-from . import skill_entry
-from .frontmatter import frontmatter_of, says
 from .listing import (
     bytes_in,
     declared_settings,
@@ -31,7 +33,6 @@ from .listing import (
     skill_listings,
     text_in,
 )
-from .skill_entry import MANIFEST, Entry, files_of, name_in, uri_of
 
 # --- what is asked
 

@@ -10,14 +10,13 @@ from typing import Any
 
 from assay.lab import harness
 from assay.lab.everything.double.skills import DOUBLE
-from assay.lab.everything.evidence import answered, no_faults
-from assay.lab.everything.fixture import SKILLS
 from assay.lab.harness import Observation, Trace
 from assay.lab.harness.trace.listing import Listing, listings
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite.evidence import answered, no_faults
+from assay.lab.suite.extension_method import SKILLS
 from assay.lab.suite.self_description import as_object
-
-from .skill_entry import Entry
+from assay.lab.suite.skill_entry import Entry
 
 
 def skill_listings(trace: Trace) -> Iterator[Listing]:

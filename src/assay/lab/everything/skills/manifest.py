@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import no_faults
 from assay.lab.everything.fixture import HAS_SKILLS
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe
 from assay.lab.harness.trace.listing import listings
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite.evidence import no_faults
 from assay.lab.suite.self_description import as_object
+from assay.lab.suite.skill_entry import name_in, uri_of
+from assay.lab.suite.skill_frontmatter import frontmatter_of
 
-from .frontmatter import frontmatter_of
 from .listing import files_read, on_result, text_in
-from .skill_entry import name_in, uri_of
 
 # --- what is asked
 

@@ -6,20 +6,21 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import answered, no_faults, result_faults
-from assay.lab.everything.fixture import HAS_TASKS, TASKS, UNDECLARED, declares_tasks, fixture_tool
+from assay.lab.everything.fixture import HAS_TASKS, UNDECLARED, declares_tasks, fixture_tool
 from assay.lab.harness import FaultContext, Json, Observation, Request, Stage, Trace, error_reply, observe
 from assay.lab.harness.driver.message_meta import CAPABILITIES_KEY, as_header
 from assay.lab.harness.sabotage.saboteur import BOTH, OnReply, OnRequest, meta_of
 from assay.lab.harness.trace.trace import Call
 from assay.lab.harness.transport import HTTP_ONLY
+from assay.lab.suite.evidence import answered, no_faults, result_faults
+from assay.lab.suite.extension_method import TASKS
+from assay.lab.suite.task_message import creation_faults, send_about, sync_faults, task_of
 from assay.model.error import HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, MISSING_CAPABILITY
 
 from .task import (
     DECLARED,
     call_tool,
     calls,
-    creation_faults,
     edited_results,
     histories,
     judge_discovery,
@@ -27,9 +28,6 @@ from .task import (
     on_reply,
     on_request,
     open_with_tasks,
-    send_about,
-    sync_faults,
-    task_of,
 )
 
 # --- what is asked

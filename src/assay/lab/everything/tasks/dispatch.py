@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import answered, no_faults, result_faults
 from assay.lab.everything.fixture import HAS_TASKS, fixture_tool
 from assay.lab.harness import (
     ABSENT,
@@ -22,28 +21,31 @@ from assay.lab.harness import (
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.sabotage.saboteur import OnReply
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite.evidence import answered, no_faults, result_faults
 from assay.lab.suite.self_description import as_object
+from assay.lab.suite.task_message import (
+    FINAL,
+    creation_faults,
+    duration_faults,
+    poll,
+    send_about,
+    sync_faults,
+    task_of,
+    wants_input,
+)
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
 from .task import (
-    FINAL,
     METHODS,
     TaskHistory,
     call_tool,
     calls,
-    creation_faults,
-    duration_faults,
     edited_results,
     has_ended,
     histories,
     judge_discovery,
     on_reply,
     open_with_tasks,
-    poll,
-    send_about,
-    sync_faults,
-    task_of,
-    wants_input,
 )
 
 # --- what is asked

@@ -6,33 +6,35 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import no_faults, result_faults
 from assay.lab.everything.fixture import HAS_TASKS, fixture_tool
 from assay.lab.harness import ABSENT, FaultContext, Json, Observation, Stage, Trace
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.sabotage.saboteur import params_of
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite.evidence import no_faults, result_faults
+from assay.lab.suite.task_message import (
+    acknowledgement_faults,
+    completion_faults,
+    creation_faults,
+    input_keys,
+    poll,
+    send_about,
+    task_of,
+    wants_input,
+)
 
 from .task import (
     TaskHistory,
-    acknowledgement_faults,
     call_tool,
     calls,
-    completion_faults,
-    creation_faults,
     edited_results,
     histories,
-    input_keys,
     judge_discovery,
     observe_end,
     on_reply,
     on_request,
     on_result,
     open_with_tasks,
-    poll,
-    send_about,
-    task_of,
-    wants_input,
 )
 
 # --- what is asked

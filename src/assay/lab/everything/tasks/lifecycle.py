@@ -6,24 +6,30 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import no_faults, result_faults
 from assay.lab.everything.fixture import HAS_TASKS, fixture_tool
 from assay.lab.harness import ABSENT, FaultContext, Json, Observation, Stage, Trace, error_reply, observe
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite.evidence import no_faults, result_faults
 from assay.lab.suite.self_description import as_object
+from assay.lab.suite.task_message import (
+    FINAL,
+    PAYLOADS,
+    acknowledgement_faults,
+    completion_faults,
+    creation_faults,
+    failure_faults,
+    poll,
+    send_about,
+    sync_faults,
+    task_of,
+)
 from assay.model.error import INTERNAL_ERROR, INVALID_PARAMS
 
 from .task import (
-    FINAL,
-    PAYLOADS,
     TaskHistory,
-    acknowledgement_faults,
     call_tool,
     calls,
-    completion_faults,
-    creation_faults,
     edited_results,
-    failure_faults,
     has_ended,
     histories,
     judge_discovery,
@@ -31,10 +37,6 @@ from .task import (
     on_reply,
     on_result,
     open_with_tasks,
-    poll,
-    send_about,
-    sync_faults,
-    task_of,
 )
 
 # --- what is asked

@@ -6,28 +6,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import no_faults
 from assay.lab.everything.fixture import HAS_TASKS, UNDECLARED, declares_tasks, fixture_tool
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.trace.message import Message
+from assay.lab.suite.evidence import no_faults
 from assay.lab.suite.self_description import as_object
 from assay.lab.suite.subscription import ACKNOWLEDGED, LISTEN, Subscription, subscriptions
-from assay.model.error import MISSING_CAPABILITY
-
-from .task import (
+from assay.lab.suite.task_message import (
     FINAL,
-    call_tool,
-    calls,
     completion_faults,
     duration_faults,
-    on_reply,
-    open_with_tasks,
     send_about,
-    task_exchanges,
     task_faults,
     task_of,
 )
+from assay.model.error import MISSING_CAPABILITY
+
+from .task import call_tool, calls, on_reply, open_with_tasks, task_exchanges
 
 # --- what is asked
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import answered, borrow
+from assay.lab.everything.evidence import borrow
 from assay.lab.everything.fixture import fixture_tool, tool_of
 from assay.lab.harness import FaultContext, Json, Observation, Stage, Trace, observe, on_reply
 from assay.lab.harness.driver.stage import open_server_stream
@@ -14,6 +14,7 @@ from assay.lab.harness.need import declares
 from assay.lab.harness.trace.message import Message, same_id, severity
 from assay.lab.harness.trace.trace import NOT_RECEIVED, Exchange
 from assay.lab.suite.event_stream import PROGRESS, token_of
+from assay.lab.suite.evidence import answered
 from assay.lab.suite.utilities import progress
 
 COUNT: Final = 3

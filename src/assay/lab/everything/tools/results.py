@@ -15,7 +15,6 @@ from assay.lab.everything.content import (
     wav_problem,
 )
 from assay.lab.everything.declaration import official_check, official_scenario
-from assay.lab.everything.evidence import answered
 from assay.lab.everything.fixture import fixture_tool, tool_of
 from assay.lab.harness import (
     ABSENT,
@@ -33,6 +32,7 @@ from assay.lab.harness import (
 from assay.lab.harness.check import Check
 from assay.lab.harness.scenario import Scenario
 from assay.lab.harness.trace.trace import Exchange
+from assay.lab.suite.evidence import answered
 from assay.model.error import INTERNAL_ERROR
 
 

@@ -103,10 +103,10 @@ async def connect(
     except TimeoutError:
         raise Unreachable(f"no connection to {address.authority} within {patience:g} s") from None
     except OSError as error:
-        raise NotListening(f"no connection to {address.authority}: {_reason(error)}") from None
+        raise NotListening(f"no connection to {address.authority}: {reason_for(error)}") from None
 
 
-def _reason(error: OSError) -> str:
+def reason_for(error: OSError) -> str:
     if isinstance(error, ssl.SSLError):
         return f"TLS: {getattr(error, 'verify_message', '') or error.reason or error}"
     # asyncio's message has the address in place of the reason.

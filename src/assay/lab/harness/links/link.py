@@ -100,8 +100,11 @@ class Sent:
         return await _is_set(self._begun, patience)
 
     async def commented(self, patience: float) -> bool:
-        """Wait for a comment on an event stream; false on a timeout."""
-        return await _is_set(self._commented, patience)
+        """Wait for a comment on an event stream, another one with each call; false on a timeout."""
+        if not await _is_set(self._commented, patience):
+            return False
+        self._commented.clear()
+        return True
 
     async def finished(self, patience: float) -> bool:
         """Wait for the end of the response; false on a timeout."""

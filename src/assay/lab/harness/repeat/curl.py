@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import ceil
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -22,12 +23,14 @@ from .variable import VARIABLES
 MOST_CALLS: Final = 4
 """Requests of one line, beside those that open a session."""
 WAIT: Final = 5
-"""Seconds for a response that the server did not end."""
+"""Seconds at least for a response that may never end."""
 SESSION: Final = "mcp-session-id"
 _SET_BY_CURL: Final = frozenset({"host", "connection", "content-length"})
 """curl sets these itself, and their recorded values may not fit the body."""
 _ADDED_BY_CURL: Final = ("Accept", "Content-Type")
 _RESUMES: Final = "last-event-id"
+EXIT: Final = "curl: exit"
+"""Printed with the exit status of curl if a response did not end, or did not come."""
 _EXTRACT: Final = "tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip'"
 
 
@@ -168,8 +171,10 @@ def _opened(trace: Trace, prelude: Sequence[Call]) -> Iterator[str]:
 
 
 def _shown(trace: Trace, call: Call, session: str | None) -> str:
-    limit = "" if call.is_over and len(_without_dialogue(call)) == len(call.frames) else f"-m {WAIT} "
-    return f"{_curl(trace, call, session, f'{limit}-i')}; echo"
+    # A response may have ended only because of what the driver did, such as a cancellation, and where the
+    # fault is that a stream was refused, it opens once the fault is fixed.
+    limit = max(WAIT, ceil(2 * (call.frames[-1].t - call.request.t)))
+    return f"{_curl(trace, call, session, f'-m {limit} -i')} || printf '\\n({EXIT} %s)' $?; echo"
 
 
 def _curl(trace: Trace, call: Call, session: str | None, options: str) -> str:

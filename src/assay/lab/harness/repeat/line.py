@@ -52,14 +52,17 @@ _REPEATERS: Final[Mapping[str, Callable[[Trace, Sequence[int]], Repeater]]] = {
 }
 
 
-def repeating_line(trace: Trace, observation: Observation, judge: Judge) -> str:
-    line = message_line(trace, observation, judge)
+def repeating_line(trace: Trace, observation: Observation, judge: Judge, *, history: bool = False) -> str:
+    line = message_line(trace, observation, judge, history=history)
     return scenario_line(trace.header) if line is None else line.text
 
 
-def message_line(trace: Trace, observation: Observation, judge: Judge) -> MessageLine | None:
-    """A line whose messages alone show the fault: the cited ones, else the fewest of those before them."""
-    if trace.header.role != "server" or trace.transport not in _REPEATERS:
+def message_line(
+    trace: Trace, observation: Observation, judge: Judge, *, history: bool = False
+) -> MessageLine | None:
+    """A line whose messages alone show the fault: the cited ones, else the fewest of those before them. There
+    is none if other messages may be the cause (`history`)."""
+    if history or trace.header.role != "server" or trace.transport not in _REPEATERS:
         return None
     repeater = _REPEATERS[trace.transport](trace, observation.frames)
 

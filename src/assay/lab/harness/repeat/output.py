@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -16,7 +17,13 @@ from assay.lab.harness.trace.trace import Trace
 from .message_line import MessageLine
 from .section import renumbered
 
-_STATUS: Final = b"\nHTTP/1.1 "
+_EXIT: Final = re.compile(rb"\n?\(curl: exit (\d+)\)\n?$")
+_STARTS: Final = re.compile(rb"\n(?=HTTP/1\.1 |\(curl: exit 52\))")
+"""Where the output of a request starts: a response, or none (status 52 of curl)."""
+_TIMED_OUT: Final = 28
+_NO_RESPONSE: Final = 52
+_CUT: Final = {0: "", _NO_RESPONSE: "the connection ended before a response head: b''"}
+"""What the driver records for these statuses."""
 _ANSWER: Final = (Kind.HEAD, Kind.BODY, Kind.EVENT, Kind.END)
 
 
@@ -29,8 +36,7 @@ def printed_trace(line: MessageLine, output: bytes) -> Trace:
 
 
 def _http(line: MessageLine, output: bytes) -> Iterator[Frame]:
-    responses = [b"HTTP/1.1 " + text for text in (b"\n" + output).split(_STATUS)[1:]]
-    by_channel = dict(zip(line.shown, responses, strict=False))
+    by_channel = dict(zip(line.shown, _STARTS.split(b"\n" + output)[1:], strict=False))
     for frame in line.trace.frames:
         if frame.channel not in line.shown or frame.kind not in _ANSWER:
             yield frame
@@ -42,16 +48,24 @@ def _response(request: Frame, text: bytes) -> Iterator[Frame]:
     def frame(kind: Kind, raw: bytes = b"", **info: Any) -> Frame:
         return Frame(request.n, 0.0, Sender.SUBJECT, request.channel, kind, raw, info)
 
-    head, _, body = text.partition(HEAD_END)
+    end = _EXIT.search(text)
+    status = int(end[1]) if end is not None else 0
+    response = text[: end.start()] if end is not None else text.removesuffix(b"\n")  # of the `echo` after it
+    if response:
+        yield from _parts(frame, response)
+    if status != _TIMED_OUT:
+        yield frame(Kind.END, clean=status == 0, problem=_CUT.get(status, "the connection ended"))
+
+
+def _parts(frame: Callable[[Kind, bytes], Frame], response: bytes) -> Iterator[Frame]:
+    head, _, body = response.partition(HEAD_END)
     yield frame(Kind.HEAD, head + HEAD_END)
-    body = body.removesuffix(b"\n")  # of the `echo` after it
     if parse_head(head).media_type == EVENT_STREAM:
         blocks = Blocks()
         yield from (frame(Kind.EVENT, block) for block in blocks.feed(body + b"\n" * body.endswith(b"\n")))
         yield from (frame(Kind.EVENT, blocks.rest),) if blocks.rest.strip() else ()
     elif body:
         yield frame(Kind.BODY, body)
-    yield frame(Kind.END, clean=True)
 
 
 def _stdio(line: MessageLine, output: bytes) -> Iterator[Frame]:
@@ -62,7 +76,8 @@ def _stdio(line: MessageLine, output: bytes) -> Iterator[Frame]:
     taken: dict[int, bytes] = {}
     rest: list[bytes] = []
     for raw in printed:
-        place = next((n for n, key in places.items() if key == _key(raw) and n not in taken), None)
+        free = (n for n in places if n > max(taken, default=-1))  # in the order in which they were printed
+        place = next((n for n in free if places[n] == _key(raw)), None)
         if place is None:
             rest.append(raw)
         else:
@@ -83,11 +98,16 @@ def _answers(frames: Iterable[Frame]) -> list[Frame]:
 
 
 def _key(raw: bytes) -> str:
-    """The id of a response, or the method of another message."""
+    """The id of a response, the method of another message, or those of the members of a batch."""
     try:
-        value = msgspec.json.decode(raw)
+        return _name(msgspec.json.decode(raw))
     except (msgspec.DecodeError, ValueError, RecursionError):
         return ""
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, list):
+        return f"batch of {', '.join(_name(member) for member in value if isinstance(member, dict))}"
     if not isinstance(value, dict):
         return ""
     return f"method {value['method']}" if "method" in value else f"id {value.get('id')}"

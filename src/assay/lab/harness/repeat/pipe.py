@@ -52,18 +52,27 @@ class PipeRepeater:
     def line(self, sent: Sequence[Frame]) -> MessageLine | None:
         """The line, with what the server sent because of these messages."""
         chosen = {frame.n for frame in sent}
-        frames = [frame for frame in self._lines if self._cause(frame) in chosen]
+        frames = [frame for frame in self._lines if self._causes(frame) <= chosen]
         if not sent or _is_dialogue(self._trace, frames) or not all(map(_is_whole, self._sent)):
             return None
         return MessageLine(_pipe(self._trace, frames), section(self._trace, frames), (sent[0].channel,))
 
-    def _cause(self, frame: Frame) -> int:
-        """The message that led to a line: itself, the request that it answers, or the last one before it."""
+    def _causes(self, frame: Frame) -> set[int]:
+        """The messages that led to a line: itself, the request that it is the first to answer, or else those
+        before it, up to a request that was answered already."""
         if frame.sender is Sender.DRIVER:
-            return frame.n
+            return {frame.n}
         if frame.n in self._answers:
-            return self._answers[frame.n]
-        return max((sent.n for sent in self._sent if sent.n < frame.n), default=-1)
+            return {self._answers[frame.n]}
+        causes: set[int] = set()
+        settled = {request for answer, request in self._answers.items() if answer < frame.n}
+        for sent in reversed([sent for sent in self._sent if sent.n < frame.n]):
+            if causes and sent.n in settled:
+                break
+            causes.add(sent.n)
+            if sent.n in settled:
+                break
+        return causes or {-1}
 
 
 def _is_cited(message: Message, numbers: set[int]) -> bool:
@@ -90,12 +99,12 @@ def _opens(trace: Trace, frame: Frame) -> bool:
 
 
 def _answers(trace: Trace, sent: set[int]) -> dict[int, int]:
-    """The frames that answer these frames."""
+    """The frames that are the first to answer these frames."""
     return {
         answer.frame.n: exchange.request.frame.n
         for exchange in trace.all_exchanges
         if exchange.request.frame.n in sent
-        for answer in exchange.answers
+        for answer in exchange.answers[:1]
     }
 
 
@@ -106,6 +115,23 @@ def _is_repeatable(trace: Trace, frame: Frame) -> bool:
 
 def _pipe(trace: Trace, frames: Sequence[Frame]) -> str:
     """Many servers end with their input, whatever they still have to answer: it stays open for a while."""
-    sent = [frame for frame in frames if frame.sender is Sender.DRIVER]
-    seconds = ceil(2 * (max(frame.t for frame in frames) - sent[0].t)) + 1
-    return f"({printed([frame.raw for frame in sent])}; sleep {seconds}) | {trace.header.subject}"
+    groups = _groups(trace, frames)
+    seconds = ceil(2 * (max(frame.t for frame in frames) - groups[0][0].t)) + 1
+    parts = "; sleep 0.5; ".join(printed([frame.raw for frame in group]) for group in groups)
+    return f"({parts}; sleep {seconds}) | {trace.header.subject}"
+
+
+def _groups(trace: Trace, frames: Sequence[Frame]) -> list[list[Frame]]:
+    """The messages to send, apart where one was answered before the next was sent. Servers know how to wait
+    for the end of the handshake."""
+    groups: list[list[Frame]] = [[]]
+    is_answered = False
+    for frame in frames:
+        if frame.sender is not Sender.DRIVER:
+            is_answered = is_answered or bool(groups[-1] and not _opens(trace, groups[-1][-1]))
+        elif is_answered:
+            groups.append([frame])
+            is_answered = False
+        else:
+            groups[-1].append(frame)
+    return groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -59,7 +60,9 @@ class Alteration:
             return [body]
         message = decode(body)
         if isinstance(message, list):
-            return [encode([self._alter(member) for member in message])]
+            replies = (self._alter(member) for member in message)
+            lists = (reply if isinstance(reply, list) else [reply] for reply in replies)
+            return [encode([*chain.from_iterable(lists)])]
         return bodies(self._alter(message)) if isinstance(message, dict) else [body]
 
     def _alter(self, message: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from multiprocessing import get_context
@@ -34,12 +35,14 @@ async def run_line(line: str, variables: Mapping[str, str]) -> bytes:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         env={**os.environ, **variables},
+        start_new_session=True,
     )
     try:
         async with asyncio.timeout(LIMIT):
             output, _ = await process.communicate()
     except TimeoutError:
-        process.kill()
+        # The shell's children, too: one that still has the pipe open would keep it readable for ever.
+        os.killpg(process.pid, signal.SIGKILL)
         output, _ = await process.communicate()
     return output
 

@@ -86,7 +86,8 @@ class FaultContext(Struct):
     memory: dict[str, Any] = field(default_factory=dict)
     """State of the fault, for each connection, or for each HTTP server."""
     shared: dict[str, Any] = field(default_factory=dict)
-    """State of the fault that all connections of a server share; on stdio, each has its own server."""
+    """State of the fault that all connections of a server share; on stdio, each has its own server. On HTTP,
+    a separate process of the server has the same."""
 
     @property
     def method(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from assay.lab.harness.links.identity import DEFAULT_IDENTITY, Identity
 from assay.lab.harness.links.link import Inbox, Link
@@ -96,9 +96,11 @@ class HttpSaboteur(_ProxySubject):
         self, saboteur: Saboteur, healthy: str, revision: Revision, test_ca: TestCA | None = None
     ) -> None:
         """With a CA, the server requires client certificates."""
+        shared: dict[str, Any] = {}
 
         def make() -> LocalServer:
-            return HttpProxy(saboteur, FaultContext(Transport.HTTP, revision), healthy, test_ca)
+            context = FaultContext(Transport.HTTP, revision, shared=shared)
+            return HttpProxy(saboteur, context, healthy, test_ca)
 
         identity = DEFAULT_IDENTITY if test_ca is None else test_ca.identity
         super().__init__(make, Transport.HTTP, identity)

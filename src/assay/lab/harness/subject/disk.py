@@ -20,6 +20,8 @@ MOST: Final = 20_000
 HASHED: Final = 16 * 1024 * 1024
 """Files up to this size are hashed; larger ones are compared by size and modification time."""
 
+SAFELY: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
 
 class Unobservable(BrokenOff):
     """The directories cannot be read before and after every call."""
@@ -70,11 +72,18 @@ def _state(path: Path) -> str | None:
             return f"link:{os.readlink(path)}"
         if not path.is_file() or stat.st_size > HASHED or not os.access(path, os.R_OK):
             return f"stat:{stat.st_size}:{stat.st_mtime_ns}"
-        return f"sha256:{sha256(path.read_bytes()).hexdigest()}"
+        return f"sha256:{sha256(content(path)).hexdigest()}"
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unobservable(f"cannot read {path}: {error.strerror}") from error
+
+
+def content(path: Path) -> bytes:
+    """The subject may have put a link in the place of the file, or a pipe without a writer."""
+    descriptor = os.open(path, SAFELY)
+    with open(descriptor, "rb") as file:
+        return file.read(HASHED + 1)
 
 
 class Difference(Struct, frozen=True):

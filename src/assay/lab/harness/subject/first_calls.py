@@ -76,12 +76,15 @@ class FirstCalls:
             await self._try(tool)
 
     async def _read_again(self, tools: list[dict[str, Any]]) -> None:
-        """Call lists again, and try what failed first again: other tools may have added what was missing."""
+        """Call lists again, and try what failed first again: other tools may have added what was missing.
+
+        A tool that reports progress works for a while, and hardly lists what others added."""
         for tried in self._tried.values():
             del tried[:1]
         for tool in tools:
             calls = self._facts.calls_of(tool)
-            if calls.works and not calls.slow and calls.arguments == [{}] and not seems_to_change(tool):
+            lists = calls.works and not calls.slow and not calls.progress and calls.arguments == [{}]
+            if lists and not seems_to_change(tool):
                 await self._call(tool, {})
 
     def _learn_lists(self) -> None:

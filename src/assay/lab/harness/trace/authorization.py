@@ -96,16 +96,24 @@ def _content(call: Call) -> dict[str, Any]:
 def describes_endpoint(document: Document, trace: Trace) -> bool:
     """Whether the document describes the driver's endpoint, or a resource that contains it."""
     resource = document.content.get("resource")
-    endpoint = next((call.sent for call in trace.calls if call.sent.method == "POST"), None)
-    if not isinstance(resource, str) or endpoint is None:
+    if not isinstance(resource, str):
         return False
     try:
         parts = urlsplit(resource)
+        host, below = _endpoint(trace)
     except ValueError:
         return False
     path = parts.path.rstrip("/")
-    below = endpoint.target.partition("?")[0]
-    return same_host(parts.netloc, endpoint.get("host") or "") and f"{below}/".startswith(f"{path}/")
+    return same_host(parts.netloc, host) and f"{below}/".startswith(f"{path}/")
+
+
+def _endpoint(trace: Trace) -> tuple[str, str]:
+    """Host and path of the endpoint: where messages were sent, else the address of the subject."""
+    post = next((call.sent for call in trace.calls if call.sent.method == "POST"), None)
+    if post is not None:
+        return post.get("host") or "", post.target.partition("?")[0]
+    parts = urlsplit(trace.header.subject)
+    return parts.netloc, parts.path
 
 
 def same_host(left: str, right: str) -> bool:

@@ -46,7 +46,7 @@ def parse_trace(data: bytes, place: str = "trace") -> Trace:
     """
     head, *lines = data.split(b"\n")
     header = _header(head, place)
-    if lines and not lines[-1]:
+    if lines and (not lines[-1] or _is_cut_off(lines[-1])):
         lines.pop()
     frames: list[Frame] = []
     link = first_link(head)
@@ -61,6 +61,15 @@ def parse_trace(data: bytes, place: str = "trace") -> Trace:
             raise BadTrace(f"{place}:{number}", f"frame {frame.n} instead of frame {len(frames)}")
         frames.append(frame)
     return Trace(header, frames)
+
+
+def _is_cut_off(line: bytes) -> bool:
+    """Whether a last line without its newline ends before its frame: its recorder was killed."""
+    try:
+        msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        return True
+    return False
 
 
 def _header(line: bytes, place: str) -> Header:

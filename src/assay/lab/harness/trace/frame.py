@@ -103,33 +103,38 @@ def stream_of(channel: str) -> str:
     return channel.partition("/")[2].partition("-")[0]
 
 
+class _Line(Struct, omit_defaults=True):
+    """What is stored of a frame, in this order."""
+
+    n: int
+    t: float
+    sender: Sender = field(name="from")
+    channel: str
+    kind: Kind
+    raw: str = ""
+    base64: str = ""
+    info: dict[str, Any] = field(default_factory=dict)
+
+
 def encode_header(header: Header) -> bytes:
     return _encode({"format": header.format, **msgspec.to_builtins(header)})
 
 
 def encode_frame(frame: Frame, previous: str) -> tuple[bytes, str]:
     """The frame as a line without newline, and its chain hash."""
-    body = _encode(_fields(frame))
+    body = _encode(_line(frame))
     link = sha256(previous.encode() + body).hexdigest()
     return body[:-1] + b',"chain":"' + link.encode() + b'"}', link
 
 
-def _fields(frame: Frame) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "n": frame.n,
-        "t": round(frame.t, 6),
-        "from": frame.sender,
-        "channel": frame.channel,
-        "kind": frame.kind,
-    }
+def _line(frame: Frame) -> _Line:
+    raw, base64 = "", ""
     if frame.raw:
         try:
-            fields["raw"] = frame.raw.decode("utf-8")
+            raw = frame.raw.decode("utf-8")
         except UnicodeDecodeError:
-            fields["base64"] = b64encode(frame.raw).decode()
-    if frame.info:
-        fields["info"] = frame.info
-    return fields
+            base64 = b64encode(frame.raw).decode()
+    return _Line(frame.n, round(frame.t, 6), frame.sender, frame.channel, frame.kind, raw, base64, frame.info)
 
 
 def first_link(header_line: bytes) -> str:

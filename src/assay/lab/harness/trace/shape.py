@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, Final, get_args
 
 from assay.lab.harness.verdict import Observation, observe
-from assay.revisions.revision import Revision
+from assay.revisions.revision import Revision, TaskForm
 
 from .message import Message, Shape
 from .trace import Exchange, Trace
@@ -157,4 +157,8 @@ def _result_problem(exchange: Exchange, revision: Revision) -> str | None:
     result = exchange.answer.fields.get("result") if exchange.answer is not None else None
     if not isinstance(result, dict):
         return f"{result!r}, which is not an object"
+    if revision.tasks is TaskForm.CORE and "task" in exchange.params and "task" in result:
+        from mcp_types import CreateTaskResult
+
+        return _problem(CreateTaskResult, result)
     return result_problem(exchange.method, result, revision)

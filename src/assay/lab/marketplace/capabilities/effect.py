@@ -13,7 +13,6 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from assay.lab.harness import Stage, Trace
-from assay.lab.harness.driver.argument import arguments_for
 from assay.lab.harness.driver.peer import Peer
 from assay.lab.harness.subject.disk import difference
 from assay.lab.harness.subject.facts import hints
@@ -43,7 +42,7 @@ HINTS: Final = {
 
 
 class ToolCall(Struct, frozen=True):
-    """A tool call whose result has content."""
+    """A tool call that was answered."""
 
     exchange: Exchange
     tool: dict[str, Any] | None
@@ -58,6 +57,10 @@ class ToolCall(Struct, frozen=True):
         return str(self.exchange.params.get("name"))
 
     @property
+    def has_content(self) -> bool:
+        return isinstance((self.exchange.result or {}).get("content"), list)
+
+    @property
     def summary(self) -> dict[str, Any] | None:
         return tag(self.exchange.result, EFFECTS)
 
@@ -70,6 +73,11 @@ class ToolCall(Struct, frozen=True):
     def changes(self) -> list[dict[str, Any]]:
         """The effects that change something."""
         return [effect for effect in self.effects if effect.get("op") != "read-external"]
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether the summary reports a change of a file."""
+        return any(as_object(effect.get("target")).get("kind") == "file" for effect in self.changes)
 
     @property
     def only_reads(self) -> bool:
@@ -115,10 +123,14 @@ def _is_effect(effect: dict[str, Any]) -> bool:
 
 def tool_calls(trace: Trace) -> Iterator[ToolCall]:
     """The calls with content as their result; a result that asks for input has none."""
+    return (call for call in answered_calls(trace) if call.has_content)
+
+
+def answered_calls(trace: Trace) -> Iterator[ToolCall]:
+    """All calls, also those that ended with an error."""
     tools = listed_tools(trace)
     for exchange in trace.exchanges("tools/call"):
-        if isinstance((exchange.result or {}).get("content"), list):
-            yield ToolCall(exchange, tools.get(str(exchange.params.get("name"))))
+        yield ToolCall(exchange, tools.get(str(exchange.params.get("name"))))
 
 
 class ObservedCall(Struct, frozen=True):
@@ -143,14 +155,16 @@ class ObservedCall(Struct, frozen=True):
 
 
 def observed_calls(trace: Trace) -> Iterator[ObservedCall]:
-    """The calls during which the disk was observed."""
-    calls = list(tool_calls(trace))
+    """The calls during which the disk was observed. An error does not hide a change, and proves nothing
+    without one."""
+    calls = list(answered_calls(trace))
     for mark in trace.marks(DISK):
         for call in calls:
             request = call.exchange.request
             here = request.frame.connection == mark.info.get("connection")
-            if here and same_id(request.id, mark.info.get("call")):
-                yield ObservedCall(call, mark)
+            observed = ObservedCall(call, mark)
+            if here and same_id(request.id, mark.info.get("call")) and (call.has_content or observed.paths):
+                yield observed
 
 
 def names(effect: dict[str, Any], path: str) -> bool:
@@ -184,13 +198,14 @@ async def call_observed(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
         BrokenOff: no answer, or the directories cannot be read.
     """
     disk = stage.out_of_band.disk
+    arguments = stage.facts.arguments_for(tool)
     if disk is None:
-        await peer.call(tool, fresh_arguments(tool, peer.revision.date))
+        await peer.call(tool, fresh_arguments(tool, arguments, peer.revision.date))
         return
     before = await asyncio.to_thread(disk.state)
     number = peer.next_id()
     # Only text that no file has yet makes a write visible.
-    await peer.call(tool, fresh_arguments(tool, repr(sorted(before.items()))), request_id=number)
+    await peer.call(tool, fresh_arguments(tool, arguments, repr(sorted(before.items()))), request_id=number)
     changes = difference(before, await asyncio.to_thread(disk.state))
     stage.note(
         DISK,
@@ -202,9 +217,9 @@ async def call_observed(stage: Stage, peer: Peer, tool: dict[str, Any]) -> None:
     )
 
 
-def fresh_arguments(tool: dict[str, Any], unlike: str) -> dict[str, Any]:
+def fresh_arguments(tool: dict[str, Any], usual: dict[str, Any], unlike: str) -> dict[str, Any]:
     """Arguments with new text in the last unrestricted string: names usually come before contents."""
-    arguments = arguments_for(tool)
+    arguments = dict(usual)
     properties = as_object(as_object(tool.get("inputSchema")).get("properties"))
     unrestricted = [name for name in arguments if _is_unrestricted(as_object(properties.get(name)))]
     for name in unrestricted[-1:]:

@@ -129,6 +129,8 @@ def judge_disk(trace: Trace) -> Iterator[Observation]:
         if observation.call.only_reads:
             expected = "nothing changes on disk: the tool has readOnlyHint"
             requirement, observed = f"{PREFIX}.read-only", f"{name} changed {', '.join(paths)}"
+        elif not paths and observation.call.changes_files:
+            continue  # the tool writes to another directory than the one that is watched
         else:
             paths = observation.unreported
             expected = f'an effect in {EFFECTS} for each changed file: {{"kind": "file", "id": PATH}}'

@@ -39,6 +39,7 @@ from assay.lab.harness.subject.registry_entry import (
 from assay.lab.harness.trace.frame import Frame
 from assay.lab.harness.trace.listing import Listing, declaration, listings
 from assay.lab.harness.transport import HTTP_ONLY, Transport
+from assay.lab.marketplace.bad_message import BadMessage, deliver, plain_request
 from assay.lab.marketplace.declaration import BOTH, profile_check
 from assay.revisions.revision import Batching, Opening
 
@@ -50,6 +51,8 @@ AGREE: Final = "CONF-CAP-03.manifests.agree"
 FORM: Final = "CONF-CAP-03.manifests.form"
 REGISTERED: Final = "CONF-CAP-03.registry.agree"
 BATCH: Final = "a batch"
+BATCHED: Final = "batched"
+"""The id of the request in it."""
 MAX_PROBLEMS: Final = 5
 
 # --- what is asked
@@ -87,7 +90,8 @@ async def drive_registry(stage: Stage) -> None:
         await _read_lists(stage, peer)
     if stage.revision.batching is not Batching.REFUSED:
         async with peer.probe(BATCH):
-            await peer.offer([{"jsonrpc": "2.0", "id": peer.next_id(), "method": stage.plain}])
+            members = [plain_request(stage, BATCHED)]
+            await deliver(peer, BadMessage("batch", BATCH, members, (BATCHED,), answered=True))
 
 
 # --- how it is judged

@@ -138,9 +138,10 @@ async def drive_no_token(stage: Stage) -> None:
     peer = await open_admitted(stage)
     await try_open(stage, NONE)
     # A session id alone does not authenticate anyone.
-    pending = await peer.start(stage.plain, headers=BARE)
-    assert pending.sent is not None
-    await pending.sent.settled(peer.patience)
+    for method in (stage.plain, "tools/list"):
+        pending = await peer.start(method, headers=BARE)
+        assert pending.sent is not None
+        await pending.sent.settled(peer.patience)
     if stage.revision.http.sessions:
         await peer.wait_accepted(await peer.http.listen(**BARE))
 
@@ -292,6 +293,12 @@ ACCEPTS: Final = (
     ),
     _accepts(
         "open-door", "serves requests without a token", "no-token", lambda request, _: lacks_token(request)
+    ),
+    _accepts(
+        "lists-for-all",
+        "serves lists without a token",
+        "no-token",
+        lambda request, _: lacks_token(request) and b'"tools/list"' in request.body,
     ),
     _accepts(
         "session-for-token",

@@ -101,7 +101,9 @@ async def drive_http_heartbeat(stage: Stage) -> None:
     if head is not None and not sent.may_stream:
         return
     patience = min(MAX_SILENCE, TIMES * stage.patience)
-    if not await sent.commented(patience) and sent.may_stream and not sent.is_finished:
+    # A comment at the opening of a stream is not yet a heartbeat.
+    beats = await sent.commented(patience) and await sent.commented(patience)
+    if not beats and sent.may_stream and not sent.is_finished:
         peer.mark(SILENT, stream=sent.channel, waited=patience)
     await peer.http.abort(sent)
 
@@ -228,11 +230,12 @@ def judge_http_heartbeat(trace: Trace) -> Iterator[Observation]:
     silent = {mark.info.get("stream"): mark for mark in trace.marks(SILENT)}
     for call in trace.calls:
         mark = silent.get(call.channel)
-        holds = any(frame.kind is Kind.EVENT and has_comment(frame.raw) for frame in call.received)
-        if holds or (mark is not None and (call.is_stream or call.head is None)):
+        comments = any(frame.kind is Kind.EVENT and has_comment(frame.raw) for frame in call.received)
+        if comments or (mark is not None and (call.is_stream or call.head is None)):
             expected = f"a comment at least every {MAX_SILENCE:g} s"
-            observed = f"none in {'' if mark is None else mark.info.get('waited')} s"
-            marks = () if mark is None else (mark,)
+            further = "no second one" if comments else "none"
+            observed = f"{further} in {'' if mark is None else mark.info.get('waited')} s"
+            marks, holds = () if mark is None else (mark,), mark is None
             yield observe(f"{PREFIX}.heartbeat", holds, call, *marks, expected=expected, observed=observed)
 
 
@@ -312,6 +315,14 @@ def http_sse_plain(response: Response, context: FaultContext) -> None:
 @on_block("sends no comments", breaks=f"{PREFIX}.heartbeat", silent=True)
 def http_heartbeat_none(block: bytes, context: FaultContext) -> bytes:
     return b"" if block.startswith(b":") else block
+
+
+@on_block("sends a comment only when a stream opens", breaks=f"{PREFIX}.heartbeat", silent=True)
+def http_heartbeat_once(block: bytes, context: FaultContext) -> bytes:
+    if not block.startswith(b":"):
+        return block
+    comments = context.memory["comments"] = context.memory.get("comments", 0) + 1
+    return block if comments == 1 else b""
 
 
 @on_request("refuses a second request with the same method", breaks=f"{PREFIX}.loss", transports=HTTP_ONLY)

@@ -207,7 +207,7 @@ def stdio_framing_printed(reply: Json, context: FaultContext) -> Json | bytes:
     return json.dumps(reply, indent=2).encode() if "error" in reply else reply
 
 
-@scripted("ignores SIGTERM", breaks=LIFECYCLE, silent=True)
+@scripted("ignores SIGTERM", breaks=LIFECYCLE, silent=True, ignores_termination=True)
 async def stdio_lifecycle_deaf(conversation: Conversation, revision: Revision) -> None:
     conversation.ignores_termination = True
     async for _ in serve_minimal(conversation, revision):

@@ -14,7 +14,7 @@ function checkView(cell, check) {
   const head = make('div', { class: 'line' },
     make('button', { type: 'button', class: 'opener', 'aria-expanded': String(open), 'data-key': key, click: toggle },
       badge(check.verdict),
-      make('span', { class: 'title' }, plain(titleOf(check))),
+      make('span', { class: 'title' }, ...ticked(titleOf(check))),
       make('code', {}, plain(check.id)),
       check.expected ? make('small', {}, 'expected') : ''),
     make('span', { class: 'rows' }, Object.keys(rowsOf(check)).join(' ')),
@@ -56,7 +56,7 @@ function distinct(findings) {
 function findingView(group, shown) {
   const [finding, ...others] = group;
   return make('article', { class: 'finding' },
-    finding.title && finding.title !== shown ? make('h5', {}, plain(finding.title)) : '',
+    finding.title && finding.title !== shown ? make('h5', {}, ...ticked(finding.title)) : '',
     make('p', { class: 'rule' }, link(finding.link, finding.requirement), make('b', {}, ' ' + finding.level + ' '),
       ...ticked(finding.statement)),
     finding.follows_from ? make('p', { class: 'muted' }, followsText(finding)) : '',

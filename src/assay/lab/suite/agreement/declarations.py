@@ -38,6 +38,7 @@ CORE: Final = ("tools", "resources", "prompts", "logging", "completions")
     "A server declares the same on every connection, before and after use",
     requirements=("AGREE-03",),
     everywhere=True,
+    history=True,
 )
 def judge_same_declaration(trace: Trace) -> Iterator[Observation]:
     tokens = {mark.connection: repr(mark.info.get("shows")) for mark in trace.marks(BEARER)}
@@ -129,14 +130,14 @@ def _served(trace: Trace) -> Iterator[Exchange]:
 
 
 @on_result(
-    "declares less on the second connection",
+    "declares less on every second connection",
     breaks="AGREE-03",
     method=("initialize", "server/discover"),
     transports=HTTP_ONLY,
 )
 def declares_once(result: Json, context: FaultContext) -> None:
     count = context.shared["declarations"] = context.shared.get("declarations", 0) + 1
-    if count > 1:
+    if count % 2 == 0:
         result["capabilities"].pop("prompts", None)
 
 

@@ -118,14 +118,16 @@ KINDS: Final = {
 UNKNOWN: Final = frozenset({METHOD_NOT_FOUND, RESOURCE_NOT_FOUND})
 
 
-@check("What a list names is served", requirements=("AGREE-02",), everywhere=True)
+@check("What a list names is served", requirements=("AGREE-02",), everywhere=True, history=True)
 def judge_listed_served(trace: Trace) -> Iterator[Observation]:
     for method, kind in KINDS.items():
         requests = [each for each in trace.exchanges(method) if each.answer is not None]
         listed = _always_listed(trace, kind) if requests else frozenset[str]()
         for exchange in requests:
             name = exchange.params.get(kind.name)
-            if isinstance(name, str) and name in listed and is_usual(exchange, trace):
+            asks_for_task = "task" in exchange.params  # which a tool may refuse with -32601
+            usual = is_usual(exchange, trace) and not asks_for_task
+            if isinstance(name, str) and name in listed and usual:
                 served = not _is_refused_as_unknown(exchange, kind)
                 expected = f"{name!r} to be known, since `{kind.method}` names it"
                 yield observe("AGREE-02", served, exchange, expected=expected, observed=exchange)

@@ -33,6 +33,7 @@ from assay.lab.harness.trace.unexplained_error import (
     unexplained_errors,
 )
 from assay.lab.harness.transport import STDIO_ONLY, Transport
+from assay.lab.suite.extension_method import methods_of_extensions
 from assay.model.error import (
     HEADER_MISMATCH,
     INTERNAL_ERROR,
@@ -114,10 +115,11 @@ GATED: Final = {"tools/list": "tools", "prompts/list": "prompts", "resources/lis
 
 @check("An unknown method gets -32601", requirements=("BASE-26", "HTTP-52"), everywhere=True)
 def judge_unknown_method(trace: Trace) -> Iterator[Observation]:
-    declared = _declared(trace)
+    declared, added = _declared(trace), methods_of_extensions(trace)
     for exchange in trace.exchanges():
         gated = declared is not None and GATED.get(exchange.method, "") not in {"", *declared}
-        unknown = exchange.method not in KNOWN and not _is_malformed(exchange.request)
+        known = exchange.method in KNOWN or exchange.method in added
+        unknown = not known and not _is_malformed(exchange.request)
         if (gated or unknown) and exchange.answer is not None and not _is_after_end(exchange, trace):
             refused = exchange.code == METHOD_NOT_FOUND
             expected = f"error {METHOD_NOT_FOUND}"

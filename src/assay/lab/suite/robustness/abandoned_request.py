@@ -112,7 +112,7 @@ async def _disconnect(peer: Peer, pending: Pending) -> None:
 # --- how it is judged
 
 
-@check("Requests that are not cancelled are answered once", requirements=("ROBUST-05",))
+@check("Requests that are not cancelled are answered once", requirements=("ROBUST-05",), history=True)
 def judge_awaited_requests(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():
         if not str(exchange.request.id).startswith(AWAITED) or not any(trace.marks(CANCELLATIONS)):
@@ -163,7 +163,7 @@ def _is_awaited(message: Json) -> bool:
 @on_request("drops a request among many", breaks="ROBUST-05", transports=EVERY, silent=True)
 def drops_among_many(message: Json, context: FaultContext) -> Json | LocalAnswer:
     number = context.memory["number"] = context.memory.get("number", 0) + _is_awaited(message)
-    return LocalAnswer([]) if _is_awaited(message) and number == ROUNDS else message
+    return LocalAnswer([]) if _is_awaited(message) and number % ROUNDS == 0 else message
 
 
 @on_request(

@@ -27,7 +27,13 @@ from assay.lab.harness.driver.peer import Peer, Pending
 from assay.lab.harness.links.http_text import JSON
 from assay.lab.harness.links.stdio import STILL_RUNNING, TERMINATED
 from assay.lab.harness.need import A_SEPARATE_SERVER
-from assay.lab.harness.sabotage.saboteur import Conversation, LocalAnswer, Saboteur, newest_of_each_kind
+from assay.lab.harness.sabotage.saboteur import (
+    Conversation,
+    LocalAnswer,
+    Saboteur,
+    newest_of_each_kind,
+    params_of,
+)
 from assay.lab.harness.sabotage.script import serve_minimal
 from assay.lab.harness.trace.frame import Frame, Kind
 from assay.lab.harness.transport import GUARDED, HTTP_ONLY, STDIO_ONLY
@@ -77,12 +83,12 @@ async def drive_cut_off(stage: Stage) -> None:
 
 
 async def _requests(stage: Stage) -> list[SafeRequest]:
-    """Safe requests that end soon, measured in another conversation: those that last for a moment, if any."""
+    """Safe requests that end soon, measured in another conversation: first those that last for a moment."""
     control = await stage.open()
     pace = await measure_pace(control, stage.facts)
     for pending in pace.running:
         await cancel(control, pending)
-    return pace.lasting or pace.quick
+    return [*pace.lasting, *pace.quick]
 
 
 async def _start(peer: Peer, requests: list[SafeRequest]) -> list[Pending]:
@@ -132,7 +138,7 @@ def judge_cut_off(trace: Trace) -> Iterator[Observation]:
 # --- what the checks must catch
 
 
-@scripted("ignores SIGTERM", breaks="ROBUST-03", silent=True)
+@scripted("ignores SIGTERM", breaks="ROBUST-03", silent=True, ignores_termination=True)
 async def termination_ignored(conversation: Conversation, revision: Revision) -> None:
     conversation.ignores_termination = True
     async for _ in serve_minimal(conversation, revision):
@@ -149,11 +155,20 @@ listener_stays: Final = Saboteur(
 )
 
 
+MEASURED: Final = 0.05
+UNTIL_TERMINATION: Final = 60.0
+
+
 def _lasting_call(message: Json, context: FaultContext) -> Json | LocalAnswer:
-    """A call without an event stream, which is in progress when SIGTERM arrives."""
+    """The first call of a tool, whose time is measured, ends soon. The next arrives in the server that gets
+    SIGTERM, and is in progress until then, however slow the machine is."""
     if message.get("method") != "tools/call":
         return message
-    return LocalAnswer([result_reply(message, {"content": [], "resultType": "complete"})], delay=0.15)
+    measured = context.shared.setdefault("measured", set())
+    name = params_of(message).get("name")
+    delay = UNTIL_TERMINATION if name in measured else MEASURED
+    measured.add(name)
+    return LocalAnswer([result_reply(message, {"content": [], "resultType": "complete"})], delay=delay)
 
 
 @on_termination("ends calls in progress with an empty response", breaks="ROBUST-04", request=_lasting_call)

@@ -134,6 +134,7 @@ async def _send_invalid(peer: Peer, tool: AskingTool) -> None:
     "Results that ask for input are valid",
     requirements=("MR-02", "MR-03", "MR-04", "MR-05", "MR-06", "META-09", "CA-02"),
     everywhere=True,
+    history=True,
 )
 def judge_input_required(trace: Trace) -> Iterator[Observation]:
     for exchange in trace.exchanges():

@@ -132,6 +132,7 @@ OF_REQUESTS: Final = ("notifications/progress", "notifications/message")
     "Listen streams carry only what was requested",
     requirements=("SUB-01", "SUB-05", "SUB-08", "SUB-10"),
     everywhere=True,
+    history=True,
 )
 def judge_listen_stream(trace: Trace) -> Iterator[Observation]:
     for stream in subscriptions(trace):

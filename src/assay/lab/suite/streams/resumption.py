@@ -146,6 +146,7 @@ def judge_get_answer(trace: Trace) -> Iterator[Observation]:
     requirements=("HTTP-30", "HTTP-31"),
     transports=HTTP_ONLY,
     everywhere=True,
+    history=True,
 )
 def judge_one_stream(trace: Trace) -> Iterator[Observation]:
     for call in trace.calls:
