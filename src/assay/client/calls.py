@@ -157,12 +157,16 @@ class Calls(ExtensionCalls):
         try:
             return self._tool_result(name, raw, check=check)
         except InvalidAnswer:
-            from .task import created_task
-
-            task = created_task(self, name, raw, check=check)
+            task = self._created_task(name, raw, check=check)
             if task is None:
                 raise
         return await task
+
+    def _created_task(self, name: str, raw: Raw, *, check: bool) -> Task | None:
+        """The task that the server made of a call, if the answer is none of a plain call."""
+        from .task import created_task
+
+        return created_task(self, name, raw, check=check)
 
     def _tool_result(self, name: str, raw: Raw, *, check: bool) -> ToolResult:
         result = _tool_result(raw, name)

@@ -132,8 +132,8 @@ class Client(Calls, Life, NamesOfOthers, NeedsAsync):
         self._cache = ResultCache(self.limits, principal=self._token)
         self._hub = ChangeHub()
         self._hub.observers += (self._cache.observe, self._outputs.observe)
-        notices = Notices(on_log, on_change, read_level(log_level, on_log))
         handlers = _make_handlers(sampling, elicitation, roots, _declared(capabilities, apps=apps))
+        notices = Notices(on_log, on_change, read_level(log_level, on_log))
         settings = _make_settings(self, Implementation(name, version), handlers, notices, revision)
         super().__init__(make_link, settings, policy, on_state)
         self._group = _make_group(self, target, http) if isinstance(target, Servers) else None

@@ -219,11 +219,10 @@ class Session:
             raise InvalidAnswer(f"the server's question cannot be answered: {error.message}") from None
 
     async def _retry_params(self, asking: InputRequired) -> dict[str, Any]:
-        params: dict[str, Any] = {}
+        state = asking.request_state
+        params: dict[str, Any] = {} if state is UNSET else {"requestState": state}
         if asking.input_requests:
             params["inputResponses"] = await self.answer_questions(asking.input_requests)
-        if asking.request_state is not UNSET:
-            params["requestState"] = asking.request_state
         return params
 
     async def _call(

@@ -165,7 +165,7 @@ def judge_available(trace: Trace) -> Iterator[Observation]:
     yield from observe_available(trace, "PR-03", PROMPTS)
 
 
-@check("Changes of the list of prompts are announced", requirements=("PR-02",))
+@check("Changes of the list of prompts are announced", requirements=("PR-02",), history=True)
 def judge_list_changed(trace: Trace) -> Iterator[Observation]:
     yield from observe_change_announced(trace, "PR-02", PROMPTS)
 

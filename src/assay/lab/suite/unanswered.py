@@ -15,6 +15,7 @@ BUSY: Final = frozenset({429, 503})
 """HTTP statuses that ask the client to come back later."""
 
 WAITED: Final = "no answer within"
+EXITED: Final = "the process exited"
 CHANNEL_CLOSED: Final = "the connection was closed"
 
 
@@ -54,7 +55,7 @@ def _end_of_response(exchange: Exchange, later: list[Frame]) -> str | None:
 def _end_of_channel(later: list[Frame]) -> str | None:
     kinds = {frame.kind for frame in later}
     if Kind.EXIT in kinds:
-        return "the process exited"
+        return EXITED
     return CHANNEL_CLOSED if Kind.END in kinds else None
 
 

@@ -44,6 +44,12 @@ def test_awaited_request_without_an_answer_in_time_is_reported() -> None:
     assert seen(AWAITED_REQUESTS, trace) == [("ROBUST-05", False)]
 
 
+def test_exit_of_the_process_is_not_a_second_finding() -> None:
+    trace = marked(stdio_trace((">", request(NAME, "ping"))))
+    end = Frame(len(trace.frames), 1.0, Sender.SUBJECT, "1/lines", Kind.EXIT, b"", {"status": 1})
+    assert seen(AWAITED_REQUESTS, Trace(trace.header, [*trace.frames, end])) == []
+
+
 @pytest.mark.parametrize(("status", "holds"), [(429, True), (202, False), (200, False)])
 def test_awaited_request_over_http_is_answered_or_refused(status: int, holds: bool) -> None:
     trace = marked(conversation(REVISION, Said(request(NAME, "ping"), status)))

@@ -30,7 +30,7 @@ from assay.lab.harness.trace.message import same_id
 from assay.lab.harness.transport import HTTP_ONLY, ONE_CHANNEL, Transport
 from assay.lab.suite.later_request import later_requests, open_afterwards
 from assay.lab.suite.request_pace import Pace, measure_pace
-from assay.lab.suite.unanswered import is_empty_success, is_refused, unanswered
+from assay.lab.suite.unanswered import EXITED, is_empty_success, is_refused, unanswered
 from assay.model.error import INTERNAL_ERROR
 
 EVERY: Final = frozenset({Transport.STDIO, Transport.HTTP, Transport.WEBSOCKET})
@@ -118,6 +118,8 @@ def judge_awaited_requests(trace: Trace) -> Iterator[Observation]:
         if not str(exchange.request.id).startswith(AWAITED) or not any(trace.marks(CANCELLATIONS)):
             continue
         problem = unanswered(exchange, trace)
+        if problem == EXITED:
+            continue  # a finding of its own
         if exchange.answers or is_refused(exchange) or problem is not None:
             holds = problem is None and len(exchange.answers) <= 1
             observed = problem or f"{len(exchange.answers)} answers"
