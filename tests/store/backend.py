@@ -34,12 +34,17 @@ class SqliteBackend:
             connection.execute("delete from workers where name = ?", (name,))
 
 
-@contextmanager
-def redis_server(program: str, directory: Path) -> Iterator[int]:
-    """Run a Redis, and return its port."""
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
+    return port
+
+
+@contextmanager
+def redis_server(program: str, directory: Path) -> Iterator[int]:
+    """Run a Redis, and return its port."""
+    port = free_port()
     words = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(directory)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
