@@ -151,6 +151,37 @@ def matrices(home: Path) -> list[list[str]]:
     return [["matrix", str(home / "matrix.toml"), "--output", str(home / "out"), "--jobs", "1"]]
 
 
+def installations(home: Path) -> list[list[str]]:
+    entry = ["--config", str(home / "mcp.json"), "--name", "x"]
+    command = ["--", sys.executable, WORST.replace("\x00", "")]
+    (home / "broken.json").write_text(f'{{"mcpServers": {WORST}')
+    return [
+        ["install", "cursor", *entry, *command],
+        ["install", "cursor", *entry, "--print", *command],
+        ["install", "json", *command],
+        ["install", "cursor", "--config", str(home / "broken.json"), *command],
+    ]
+
+
+def discoveries(home: Path) -> list[list[str]]:
+    """In the settings of the project: those of the user are not read."""
+    entries = {
+        WORST: {"command": WORST, "args": [WORST], "env": {WORST: WORST}},
+        "url": {"url": f"http://{WORST}"},
+    }
+    entries["headers"] = {"url": "http://127.0.0.1:1", "headers": {WORST: WORST}}
+    (home / ".cursor").mkdir()
+    (home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+    words = ["discover", "--host", "cursor", "--timeout", "2"]
+    return [words, [*words, "--json"], [*words, "--start"]]
+
+
+def lints(home: Path) -> list[list[str]]:
+    (home / "server.py").write_text(CALLED)
+    server = ["--", sys.executable, str(home / "server.py"), json.dumps(WORST)]
+    return [["lint", *server], *(["lint", "--format", name, *server] for name in ("json", "sarif"))]
+
+
 def calling(name: str, *calls: list[str]) -> Callable[[Path], list[list[str]]]:
     """Commands that call a server, as text and as JSON."""
 
@@ -215,8 +246,14 @@ COMMANDS: dict[str, Callable[[Path], list[list[str]]]] = {
     "matrix": matrices,
     "load": loads,
     "replay": replays,
+    "install": installations,
+    "discover": discoveries,
+    "lint": lints,
     **{name: calling(name, *calls) for name, calls in CALLING.items()},
-    **{name: wrong_words(name) for name in ("authority", "certify", "explain", "keygen", "list", "prove")},
+    **{
+        name: wrong_words(name)
+        for name in ("authority", "certify", "explain", "keygen", "list", "prove", "tap")
+    },
     **{name: wrong_words(name) for name in ("serve", "server")},
 }
 
@@ -230,6 +267,7 @@ def test_no_output_of_a_command_acts(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     for words in COMMANDS[name](tmp_path):
         main(words)
         output, errors = capsys.readouterr()
