@@ -179,7 +179,7 @@ def reads_without_hints(result: Json, context: FaultContext) -> None:
 @on_result("sends another `cacheScope` on the second page of a list", breaks="CA-04")
 def scope_by_page(result: Json, context: FaultContext) -> None:
     if "cursor" in context.params:
-        result["cacheScope"] = "private"
+        result["cacheScope"] = "public" if result.get("cacheScope") == "private" else "private"
 
 
 RESULT_EDITS: Final = (
