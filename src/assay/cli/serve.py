@@ -85,8 +85,7 @@ def configure(parser: Parser) -> None:
     add("--strict", action="store_true", help="reference: the strictest reading of the specification")
     seed = "reference: rules of its first design that contradict the specification"
     add("--seed-compat", action="store_true", help=seed)
-    store = "what holds sessions, events and tasks: sqlite:///FILE, redis://HOST:PORT/0 (also rediss, "
-    store += "redis+sentinel), memory:; default: $ASSAY_STORE, else what the server names, else memory"
+    store = "for sessions, events and tasks: sqlite:///FILE, redis://HOST/0; default: memory"
     add("--store", metavar="URL", help=store)
     debug = "for development: clients get the exceptions of handlers, with tracebacks"
     add("--debug", action="store_true", help=debug)

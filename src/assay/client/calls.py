@@ -59,7 +59,7 @@ class Calls(ExtensionCalls):
         """
         check_text("the method", method, "write request('tools/list')")
         if params:
-            check_numbers(params, f"of {method}")
+            check_numbers(params, method, "")
         return msgspec.json.decode(await self._request(method, _copy(params), timeout, progress, idempotent))
 
     @abstractmethod
@@ -133,8 +133,7 @@ class Calls(ExtensionCalls):
         Args:
             name: The tool.
             arguments: Its arguments.
-            timeout: Seconds to wait for each answer of the server; then the call is cancelled. None waits
-                for ever.
+            timeout: Seconds to wait for each answer; then the call is cancelled. None waits for ever.
             progress: Called with each `Progress` that the server reports.
             check: Whether a failure of the tool is raised; otherwise look at `is_error`.
             meta: Further entries of the request's `_meta`.
@@ -150,12 +149,13 @@ class Calls(ExtensionCalls):
         if others or type(name) is not str:
             check_call("call_tool", name, others)
         params: dict[str, Any] = {"name": name, "arguments": {} if arguments is None else arguments}
-        params |= {} if meta is None else {"_meta": dict(meta)}
+        if meta is not None:
+            params["_meta"] = dict(meta)
         if arguments:
-            check_numbers(arguments, f"of tool {name}")
+            check_numbers(arguments, name)
         raw = await self._call_tool(params, timeout, progress, idempotent)
         try:
-            return self._tool_result(name, raw, check=check)
+            return self._tool_result(name, raw, check)
         except InvalidAnswer:
             task = self._created_task(name, raw, check=check)
             if task is None:
@@ -168,8 +168,11 @@ class Calls(ExtensionCalls):
 
         return created_task(self, name, raw, check=check)
 
-    def _tool_result(self, name: str, raw: Raw, *, check: bool) -> ToolResult:
-        result = _tool_result(raw, name)
+    def _tool_result(self, name: str, raw: Raw, check: bool) -> ToolResult:
+        try:
+            result = _tool_result_decoder()(raw)
+        except (msgspec.DecodeError, RecursionError):
+            result = decode_result(raw, ToolResult, f"tools/call of {name}")
         if result.is_error and check:
             raise ToolFailed(name, result)
         if self._outputs.schemas:
@@ -304,13 +307,6 @@ class Calls(ExtensionCalls):
     @property
     @abstractmethod
     def _ping_method(self) -> str: ...
-
-
-def _tool_result(raw: Raw, name: str) -> ToolResult:
-    try:
-        return _tool_result_decoder()(raw)
-    except (msgspec.DecodeError, RecursionError):
-        return decode_result(raw, ToolResult, f"tools/call of {name}")
 
 
 @cache

@@ -52,7 +52,7 @@ class ExtensionCalls(ABC):
     ) -> list[Contents]: ...
 
     @abstractmethod
-    def _tool_result(self, name: str, raw: Raw, *, check: bool) -> ToolResult: ...
+    def _tool_result(self, name: str, raw: Raw, check: bool) -> ToolResult: ...
 
     @property
     @abstractmethod
@@ -95,7 +95,7 @@ class ExtensionCalls(ABC):
         from .task import begin_task
 
         if arguments:
-            check_numbers(arguments, f"of tool {name}")
+            check_numbers(arguments, name)
         params: dict[str, Any] = {"name": name, "arguments": dict(arguments or {})}
         if meta is not None:
             params["_meta"] = dict(meta)

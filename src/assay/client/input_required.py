@@ -38,7 +38,9 @@ def may_be_task(method: str, params: Mapping[str, Any], declares_tasks: bool) ->
     return declares_tasks or ("_meta" in params and declares_extension(params["_meta"], TASKS))
 
 
-def read_questions(raw: Raw, method: str, *, may_be_task: bool = False) -> InputRequired | None:
+def read_questions(
+    raw: Raw, method: str, params: Mapping[str, Any], declares_tasks: bool
+) -> InputRequired | None:
     """The questions in a result; None if it is complete, or a task where that may be.
 
     Raises:
@@ -48,7 +50,9 @@ def read_questions(raw: Raw, method: str, *, may_be_task: bool = False) -> Input
         result = _read_type(raw)
     except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidAnswer(f"the server's answer to {method} is invalid: {error}") from None
-    if result.result_type == "complete" or (may_be_task and result.result_type == "task"):
+    if result.result_type == "complete":
+        return None
+    if result.result_type == "task" and may_be_task(method, params, declares_tasks):
         return None
     if result.result_type != "input_required":
         raise InvalidAnswer(f"the server answered {method} with an unknown type: {result.result_type}")

@@ -12,26 +12,26 @@ NEVER_OBJECTS: Final = (str, bytes, int, float, list, tuple, set, frozenset)
 PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
-def check_numbers(arguments: Mapping[str, Any], owner: str) -> None:
-    """
+def check_numbers(arguments: Mapping[str, Any], name: str, kind: str = "tool ") -> None:
+    """Refuse numbers that JSON has none for, in the arguments of a tool or method.
+
     Raises:
         TypeError: these are no arguments.
         ValueError: an argument is, or has, a number that JSON cannot express.
     """
     if not isinstance(arguments, Mapping):
         if isinstance(arguments, NEVER_OBJECTS):
-            raise TypeError(f"the arguments {owner} must be a dict, not {type(arguments).__name__}")
+            raise TypeError(f"the arguments of {kind}{name} must be a dict, not {type(arguments).__name__}")
         return  # what encodes it refuses it
-    for name, value in arguments.items():
-        kind = type(value)
-        if kind in PLAIN or (kind is float and isfinite(value)):
+    for key, value in arguments.items():
+        if type(value) in PLAIN or (type(value) is float and isfinite(value)):
             continue
-        if kind is float or _has_null(value):
+        if type(value) is float or _has_null(value):
             place = _place(msgspec.to_builtins(value))
             if place is not None:
                 path, number = place
                 raise ValueError(
-                    f"argument {name}{path} {owner} is {number}, which JSON cannot express: "
+                    f"argument {key}{path} of {kind}{name} is {number}, which JSON cannot express: "
                     "pass None, a text, or leave it out"
                 )
 

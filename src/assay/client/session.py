@@ -41,7 +41,7 @@ from .callback import Callback, CallbackQueue
 from .change_hub import ChangeStream
 from .deadline import Deadlines
 from .incoming import Incoming
-from .input_required import TASKS, InputRequired, Question, may_be_task, read_questions
+from .input_required import TASKS, InputRequired, Question, read_questions
 from .listening import CallbackStream, Interest, keep_announcing, listen
 from .log import client_logger
 from .negotiation import negotiate
@@ -202,7 +202,7 @@ class Session:
         sent = {} if params is None else params
         for _ in range(self.limits.rounds + 1):
             raw = await self._call(method, sent, options, revision)
-            asking = read_questions(raw, method, may_be_task=may_be_task(method, sent, self._declares_tasks))
+            asking = read_questions(raw, method, sent, self._declares_tasks)
             if asking is None:
                 return raw
             self._settings.cache.refuse_pending()

@@ -59,7 +59,7 @@ class TaskChannel(Protocol):
 
     async def _answers(self, questions: Mapping[str, Question]) -> dict[str, Any]: ...
 
-    def _tool_result(self, name: str, raw: Raw, *, check: bool) -> ToolResult: ...
+    def _tool_result(self, name: str, raw: Raw, check: bool) -> ToolResult: ...
 
 
 class _Fields(Struct, rename="camel"):
@@ -149,7 +149,7 @@ class RunningTask:
             pass
         if self._raw is None:
             self._raw = await self._final()
-        return self._channel._tool_result(self.tool, self._raw, check=self._check)
+        return self._channel._tool_result(self.tool, self._raw, self._check)
 
     async def __aiter__(self) -> AsyncIterator[TaskState]:
         while self._raw is None:

@@ -307,7 +307,8 @@ class Server(ScopeTyped[S], Registration, MiddlewareRegistration, Lifecycle, Ove
         """
         checked: Scope = scope if type(scope) is self.scope_type else self._check_scope(scope)
         try:
-            decoded = decode(as_bytes(message), self.limits)
+            body = message if type(message) is bytes else as_bytes(message)
+            decoded = decode(body, self.limits)
             if isinstance(decoded, list):
                 outcomes = await self.dispatch_batch(decoded, send, checked)
                 return b"[" + b",".join(map(encode_outcome, outcomes)) + b"]" if outcomes else None

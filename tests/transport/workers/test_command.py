@@ -50,9 +50,9 @@ def test_child_of_the_parent_is_a_worker_once(monkeypatch: pytest.MonkeyPatch) -
     assert channel_descriptor() is None
 
 
-@pytest.mark.parametrize("text", ["", "x", ":", "1:", f"{os.getppid()}:x", "0:7", f"{os.getpid()}:7"])
+@pytest.mark.parametrize("text", ["", "x", ":", "1:", "{parent}:x", "0:7", "{self}:7"])
 def test_variable_of_another_process_makes_no_worker(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, text)
+    monkeypatch.setenv(VARIABLE, text.format(parent=os.getppid(), self=os.getpid()))
     assert channel_descriptor() is None
 
 

@@ -20,7 +20,7 @@ LEVELS: Final = (logging.WARNING, logging.INFO, logging.DEBUG)
 
 def add_workers(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    count = "processes that serve on the port, restarted when they end; SIGHUP loads new code; default: none"
+    count = "processes that share the port; SIGHUP loads new code; default: none"
     add("--workers", type=workers, metavar="N", help=count)
     timeout = f"kill a worker that is stuck for so long; default: {STUCK:g}"
     add("--worker-timeout", type=worker_timeout, metavar="S", help=timeout)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -37,6 +39,9 @@ class RedisLink:
         self._blocking: Any = None
         self._scripts: dict[str, Any] = {}
         self._reported = float("-inf")
+        self._running = 0
+        self._idle = asyncio.Event()
+        """Set when the last command that runs has ended."""
 
     @property
     def is_open(self) -> bool:
@@ -92,6 +97,15 @@ class RedisLink:
             blocking.close()
         if client is not None:
             await client.aclose()
+            # A command that runs now connects again when it loses its connection.
+            await self._end_of_commands()
+            await client.aclose()
+
+    async def _end_of_commands(self) -> None:
+        self._idle.clear()
+        if self._running:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._idle.wait(), 2 * TIMEOUT)
 
     @property
     def client(self) -> Redis:
@@ -111,10 +125,15 @@ class RedisLink:
         """
         from redis.exceptions import RedisError
 
+        self._running += 1
         try:
             return await command
         except (RedisError, OSError, TimeoutError) as error:
             raise self.away(error) from error
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
 
     def read_at_once(self, key: str, field: str) -> bytes | None:
         """A field of a hash, by a connection that blocks this thread. For what cannot be awaited, and is then
