@@ -16,7 +16,7 @@ from assay.revisions.registry import HANDSHAKE, PER_REQUEST
 from assay.revisions.revision import Revision
 from tests.lab.healthy_server import healthy
 from tests.lab.suite.protected import judge_protected
-from tests.meta.tree import expect_none
+from tests.meta.tree import ROOT, expect_none
 
 SUITE = protocol_suite()
 NEWEST = (HANDSHAKE[-1], PER_REQUEST[-1])
@@ -43,10 +43,18 @@ async def run_of(server: str, transport: Transport) -> Run:
     return ran[server, transport]
 
 
-async def judge(server: str, transport: Transport) -> None:
-    def keep(result: CellResult, trace: Trace) -> CellResult:
-        return result
+def keep(result: CellResult, trace: Trace) -> CellResult:
+    return result
 
+
+async def judge_without_tasks() -> Run:
+    """The bundled servers have tasks, so one scenario has nothing to ask them."""
+    chosen = Selection(scenarios=("tasks.core-absent",), effects=True, revisions=NEWEST[:1])
+    subject = healthy(str(ROOT / "examples" / "weather.py"), Transport.STDIO)
+    return await Runner(RunSettings(SUITE, chosen, jobs=1), [subject], lambda event: None, keep).run()
+
+
+async def judge(server: str, transport: Transport) -> None:
     chosen = Selection(effects=True, load=True, revisions=revisions_of(server, transport))
     order = RunSettings(SUITE, chosen, jobs=JOBS.get(transport, 12))
     ran[server, transport] = await Runner(order, [healthy(server, transport)], lambda event: None, keep).run()
@@ -77,6 +85,7 @@ async def test_every_check_and_scenario_proves_something_on_a_healthy_server(tmp
         for cell in (await run_of(server, transport)).cells
     ]
     cells += (await judge_protected(Transport.HTTP, tmp_path))[0].cells
+    cells += (await judge_without_tasks()).cells
     proved = {check.id for cell in cells for check in cell.checks if check.verdict is Verdict.SUCCESS}
     passed = {cell.scenario for cell in cells if cell.outcome is Outcome.PASSED}
     expect_none(f"check {name} saw nothing" for name in SUITE.checks if name not in proved)
