@@ -100,8 +100,6 @@ def test_access_log_and_numbers_of_all_workers_and_the_end(tmp_path: Path) -> No
         served = Workers.__new__(Workers)
         served.process, served._errors = process, tmp_path / "none"
         served.port = int(re.findall(r":(\d+)/", process.stdout.readline())[0])
-        for _ in range(20):
-            served.request("GET", "/ready").close()
 
         def number(series: str) -> float:
             with served.request("GET", "/metrics") as response:
@@ -109,8 +107,13 @@ def test_access_log_and_numbers_of_all_workers_and_the_end(tmp_path: Path) -> No
             match = re.search(rf"^{re.escape(series)} (\S+)$", text, re.MULTILINE)
             return 0.0 if match is None else float(match[1])
 
+        # From here on both accept connections: of twenty, each gets some.
+        while number("assay_workers") < 2:
+            pass
+        for _ in range(20):
+            served.request("GET", "/ready").close()
         ready = 'assay_http_requests_total{method="GET",status="200"}'
-        while number("assay_workers") < 2 or number(ready) < 20:
+        while number(ready) < 20:
             pass
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         process.send_signal(signal.SIGINT)
