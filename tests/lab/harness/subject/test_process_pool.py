@@ -21,8 +21,9 @@ from tests.lab.traces import request, result, stdio_trace
 NEWEST = HANDSHAKE[-1]
 # Writes a letter to a file for each process. `fault` names the misbehaviour.
 SERVER = """
-import json, sys
+import json, pathlib, select, sys
 fault, starts = sys.argv[1:]
+ended = pathlib.Path(starts).with_name("ended")
 with open(starts, "a") as file:
     file.write("x")
 asked = 0
@@ -47,6 +48,10 @@ for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
     if str(message["id"]).startswith("sentinel"):
         if fault == "dies":
+            # Only after the scenario: to exit during one is a finding.
+            while not ended.exists() and not select.select([sys.stdin], [], [], 0.01)[0]:
+                pass
+            ended.unlink(missing_ok=True)
             sys.exit()
         if fault == "mumbles":
             print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
@@ -75,6 +80,7 @@ class Lab:
 
     def _keep(self, cell: CellResult, trace: Trace) -> CellResult:
         self.traces[cell.scenario] = trace
+        (self._home / "ended").touch()
         return cell
 
 
