@@ -91,7 +91,7 @@ async def test_a_client_that_is_dropped_without_closing_leaves_no_thread_and_no_
     del client
     gc.collect()
     assert not set(threading.enumerate()) - threads
-    assert descriptors() == files
+    assert descriptors() <= files
     await gone(pid)
 
 

@@ -85,6 +85,9 @@ class Workers:
             "MCP-Protocol-Version": HANDSHAKE[-1].date,
         }
         with self.request("POST", "/mcp", message, **headers) as response:
+            if response.status == 503 and response.headers["Retry-After"]:
+                # The worker was told to stop after the connection had reached it.
+                return self.call(name, **arguments)
             assert response.status == 200, response.read()
             return json.load(response)["result"]["structuredContent"]["result"]
 
